@@ -1,0 +1,3 @@
+(call target: (identifier) @_kw (arguments . (alias) @path) (#any-of? @_kw "defmodule" "defprotocol" "defimpl")) @module
+(call target: (identifier) @_kw (arguments . [(call target: (identifier) @name) (identifier) @name (binary_operator left: [(call target: (identifier) @name) (identifier) @name] operator: "when")]) (#any-of? @_kw "def" "defp" "defdelegate" "defn" "defnp" "defmacro" "defmacrop" "defguard" "defguardp")) @function
+(unary_operator operand: (call target: (identifier) @_kw (arguments . (binary_operator left: [(call target: (identifier) @name) (identifier) @name]))) (#any-of? @_kw "type" "typep" "opaque" "callback" "macrocallback")) @type
