@@ -12,7 +12,7 @@ CASES = [
     ("python", '§# one§\nx = \'# no\' §# two§\ny = """# no"""\n'),
     (
         "python",
-        '§"""Module."""§\n\nclass A:\n    §"""Doc\n    # inside."""§\n\n    def f(self):\n        §\'one line\'§\n',
+        '§"""Module."""§\n\nclass A:\n    §"""Doc\n    # in"""§\n\n    def f(self):\n        §\'one\'§\n',
     ),
     (
         "python",

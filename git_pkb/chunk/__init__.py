@@ -9,9 +9,12 @@ A piece starts with a line (its indentation included) and ends with the last non
 line longer than a piece may be is cut inside.
 """
 
-from git_pkb.chunk.comments import comment_spans
-from git_pkb.chunk.languages import LANGUAGES, is_code, language_of
-from git_pkb.model import Piece
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from git_pkb.chunk.comments import comment_spans
+    from git_pkb.chunk.languages import is_code, language_of
+    from git_pkb.model import Piece
 
 __all__ = ["CUTTER", "comment_spans", "cut", "embedded_text", "is_code", "language_of"]
 
@@ -19,8 +22,23 @@ __all__ = ["CUTTER", "comment_spans", "cut", "embedded_text", "is_code", "langua
 CUTTER = "1"
 
 
-def cut(content: bytes, language: str) -> list[Piece]:
+def __getattr__(name: str) -> Any:
+    """Load the tables when they are needed: a search only wants to know CUTTER."""
+    if name == "comment_spans":
+        from git_pkb.chunk.comments import comment_spans
+
+        return comment_spans
+    if name in ("is_code", "language_of"):
+        from git_pkb.chunk import languages
+
+        return getattr(languages, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def cut(content: bytes, language: str) -> "list[Piece]":
     """The pieces of a file; none for blank content. An unknown language is cut like plain text."""
+    from git_pkb.chunk.languages import LANGUAGES
+
     row = LANGUAGES.get(language)
     if row is not None and row.grammar:
         from git_pkb.chunk import code
@@ -33,6 +51,6 @@ def cut(content: bytes, language: str) -> list[Piece]:
     return plain.cut_text(content) if row is None or row.prose else plain.cut_lines(content)
 
 
-def embedded_text(content: bytes, piece: Piece) -> str:
+def embedded_text(content: bytes, piece: "Piece") -> str:
     """The text of a piece; bytes that are no UTF-8 become U+FFFD, a byte order mark is dropped."""
     return content[piece.start : piece.end].decode("utf-8", "replace").removeprefix("\ufeff")

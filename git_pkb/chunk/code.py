@@ -47,6 +47,11 @@ _MAX_ERROR = 4000
 #: Scanners that look ahead to the end of the line at every token; with a line above this they take too long
 #: (Scala: one line of 24 kB of brackets 23 s, the same with line feeds 0.4 s).
 _LONGEST_LINE = {"scala": 1000}
+#: Scanners of nested comments that begin again at every one left open (Swift: 1,500 bytes of `/*` 2 s, and
+#: eight times that for twice as many).
+_NESTING_COMMENTS = frozenset({"swift", "kotlin"})
+_MAX_OPEN_COMMENTS = 50
+_COMMENT_MARK = re.compile(rb"/\*|\*/")
 
 
 def cut_code(content: bytes, language: str) -> list[Piece] | None:
@@ -59,10 +64,7 @@ def cut_code(content: bytes, language: str) -> list[Piece] | None:
     if grammar is None:
         return None
     lines = Lines(content)
-    longest = _LONGEST_LINE.get(language)
-    if longest is not None and any(
-        end - start > longest for start, end in pairwise([*lines.starts, len(content)])
-    ):
+    if _overtaxes(lines, language):
         return None
     ranges = _scripts(content, lines) if language in _EMBEDDED else None
     if ranges is not None and not ranges:
@@ -87,6 +89,22 @@ def cut_or_plain(content: bytes, language: str) -> list[Piece]:
     """Pieces by syntax tree, else by indentation and lines."""
     pieces = cut_code(content, language)
     return plain.cut_lines(content) if pieces is None else pieces
+
+
+def _overtaxes(lines: Lines, language: str) -> bool:
+    """Whether the grammar's scanner would take more than linear time on this content."""
+    content = lines.content
+    longest = _LONGEST_LINE.get(language)
+    if longest is not None and any(b - a > longest for a, b in pairwise([*lines.starts, len(content)])):
+        return True
+    if language not in _NESTING_COMMENTS or content.count(b"/*") <= _MAX_OPEN_COMMENTS:
+        return False
+    depth = 0
+    for match in _COMMENT_MARK.finditer(content):
+        depth = depth + 1 if match[0] == b"/*" else max(0, depth - 1)
+        if depth > _MAX_OPEN_COMMENTS:
+            return True
+    return False
 
 
 def _hopeless(root: tree_sitter.Node) -> bool:

@@ -2,8 +2,8 @@
 
 In: text and language. Out: spans in characters of comments and docstrings. Invariant: one pass, linear in
 the length of the text whatever it holds: every alternative begins with a literal character and either fails
-within a few characters or consumes what it has read (possessive quantifiers, Python 3.11). Strings are consumed
-so that comment marks inside them do not count; a string that is never closed ends with its line.
+within a few characters or consumes what it has read (possessive quantifiers, Python 3.11). Strings are
+consumed so that comment marks inside them do not count; one that is never closed ends with its line.
 """
 
 import re

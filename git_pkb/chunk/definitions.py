@@ -1,7 +1,7 @@
 """The definitions of a syntax tree: names, kinds, extents and nesting.
 
 In: a tree, its grammar's query and the content. Out: `Found` values in the order of the file, outer before
-inner. Invariant: a parent comes before its children and holds them; no two have the same name at the same place.
+inner. Invariant: a parent comes before its children and holds them; no two names start at the same byte.
 """
 
 import re
@@ -67,9 +67,9 @@ _MAX_NAME = 120
 class Found:
     """One definition.
 
-    `start` and `end` are its extent in bytes, `node_start` where its node starts: they differ where attributes
-    stand beside the node. `label` is how a breadcrumb shows it; `parent` the index of the definition around it,
-    or -1; `joined`: several clauses became one.
+    `start` and `end` are its extent in bytes, `node_start` where its node starts: they differ where
+    attributes stand beside the node. `label` is how a breadcrumb shows it; `parent` the index of the
+    definition around it, or -1; `joined`: several clauses became one.
     """
 
     start: int

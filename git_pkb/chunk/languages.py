@@ -193,7 +193,7 @@ _ROWS = (
     # Prose.
     _row("markdown", "", "markup", "md mdx markdown mdown mkd mkdn qmd rmd livemd", prose=True),
     _row("rst", "", "none", "rst rest", prose=True),
-    _row("asciidoc", "", "slashes", "adoc asciidoc asc", prose=True),
+    _row("asciidoc", "", "slashes", "adoc asciidoc", prose=True),
     _row("org", "", "none", "org", prose=True),
     _row("latex", "", "percent", "tex sty bib ltx", prose=True),
     _row("typst", "", "slashes", "typ", prose=True),

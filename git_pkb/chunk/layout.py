@@ -76,8 +76,8 @@ def trim(content: bytes, start: int, end: int) -> Span | None:
 def _merge(segments: list[list[int]], level: int) -> list[list[int]]:
     """Join neighbours that a boundary of this level parts, from the left, up to TARGET bytes.
 
-    What opens a group (a signature, a class line, a banner comment) belongs to what follows it: it may make the
-    first piece of the group somewhat larger, and goes along with something that is cut by lines anyway.
+    What opens a group (a signature, a class line, a banner comment) belongs to what follows it: it may make
+    the first piece of the group somewhat larger, and goes along with what is cut by lines anyway.
     """
     merged = [segments[0]]
     for segment in segments[1:]:

@@ -18,6 +18,7 @@ _SETEXT = re.compile(rb" {0,3}(=+|-+)[ \t\r]*$")
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})([^`]*)$")
 _ADOC = re.compile(rb"(={1,6})[ \t]+(\S.*?)[ \t\r]*$")
 _ADOC_FENCE = re.compile(rb"(-{4,}|\.{4,}|={4,}|\+{4,}|/{4,}|\*{4,}|_{4,})[ \t\r]*$")
+_ADOC_UNDERLINES = [b"=", b"-", b"~", b"^", b"+"]
 _ORG = re.compile(rb"(\*+)[ \t]+(\S.*?)[ \t\r]*$")
 _LATEX = re.compile(rb"[ \t]*\\(part|chapter|section|subsection|subsubsection|paragraph)\*?\{(.*?)\}")
 _LATEX_LEVEL = {
@@ -51,7 +52,9 @@ def cut_prose(content: bytes, language: str) -> list[Piece]:
     headings, closed = _READERS[language](rows)
     _nest(headings, len(rows))
     boundaries = [(lines.starts[heading.line], heading.level) for heading in headings]
-    boundaries += _paragraphs(rows, lines, closed)
+    boundaries += _in_large(
+        _paragraphs(rows, lines, closed), [0, *(offset for offset, _ in boundaries)], lines
+    )
     result: list[Piece] = []
     first = 0
     found = layout.spans(lines, boundaries)
@@ -105,6 +108,19 @@ def _path(headings: list[_Heading], index: int) -> list[str]:
         names.append(headings[index].text)
         index = headings[index].parent
     return names[::-1]
+
+
+def _in_large(boundaries: list[tuple[int, int]], starts: list[int], lines: Lines) -> list[tuple[int, int]]:
+    """The boundaries inside sections that are too large to stay whole."""
+    ends = [*starts[1:], len(lines.content)]
+    kept: list[tuple[int, int]] = []
+    section = 0
+    for offset, level in boundaries:
+        while ends[section] <= offset and section + 1 < len(ends):
+            section += 1
+        if ends[section] - starts[section] > layout.WHOLE:
+            kept.append((offset, level))
+    return kept
 
 
 def _paragraphs(rows: list[bytes], lines: Lines, closed: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -196,7 +212,19 @@ def _rst(rows: list[bytes]) -> Read:
     return headings, []
 
 
-def _by_pattern(pattern: re.Pattern[bytes], fence: re.Pattern[bytes] | None) -> Reader:
+def _is_underline(rows: list[bytes], number: int) -> bool:
+    """Whether a line of AsciiDoc underlines a title: as long as it, give or take two, after a blank line."""
+    row = rows[number].rstrip()
+    if len(row) < 3 or row[:1] not in _ADOC_UNDERLINES or row.strip(row[:1]) or number == 0:
+        return False
+    title = rows[number - 1].rstrip()
+    alone = number == 1 or not rows[number - 2].strip() or rows[number - 2].startswith((b"[", b"//"))
+    return alone and title[:1].isalnum() and abs(len(title.decode("utf-8", "replace")) - len(row)) <= 2
+
+
+def _by_pattern(
+    pattern: re.Pattern[bytes], fence: re.Pattern[bytes] | None, *, underlines: bool = False
+) -> Reader:
     def read(rows: list[bytes]) -> Read:
         headings: list[_Heading] = []
         closed: list[tuple[int, int]] = []
@@ -204,6 +232,10 @@ def _by_pattern(pattern: re.Pattern[bytes], fence: re.Pattern[bytes] | None) -> 
         opened = 0
         for number, row in enumerate(rows):
             bar = fence.match(row) if fence else None
+            if mark is None and underlines and _is_underline(rows, number):
+                level = _ADOC_UNDERLINES.index(row[:1]) + 1
+                headings.append(_Heading(number - 1, level, _clean(rows[number - 1])))
+                continue
             if mark is not None:
                 if bar and row.rstrip() == mark:
                     closed.append((opened, number + 1))
@@ -224,7 +256,7 @@ def _by_pattern(pattern: re.Pattern[bytes], fence: re.Pattern[bytes] | None) -> 
 _READERS: dict[str, Reader] = {
     "markdown": _markdown,
     "rst": _rst,
-    "asciidoc": _by_pattern(_ADOC, _ADOC_FENCE),
+    "asciidoc": _by_pattern(_ADOC, _ADOC_FENCE, underlines=True),
     "org": _by_pattern(_ORG, None),
     "latex": _by_pattern(_LATEX, None),
     "typst": _by_pattern(_TYPST, None),
