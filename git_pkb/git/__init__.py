@@ -5,8 +5,10 @@ staging area and blobs as values of `model.py`). Invariant: importing this packa
 `subprocess`; a search that needs no objects never pays for pygit2.
 """
 
+from git_pkb.git.child import Child
+from git_pkb.git.discovery import Early, discover
 from git_pkb.git.process import GitError
 from git_pkb.git.reader import MissingBlob, ObjectReader
-from git_pkb.git.repository import Repository, discover
+from git_pkb.git.repository import Repository
 
-__all__ = ["GitError", "MissingBlob", "ObjectReader", "Repository", "discover"]
+__all__ = ["Child", "Early", "GitError", "MissingBlob", "ObjectReader", "Repository", "discover"]

@@ -13,18 +13,21 @@ from collections.abc import Iterator, Sequence
 
 import pygit2
 from pygit2.enums import Option, RepositoryOpenFlag
-from pygit2.ffi import ffi
+from pygit2.ffi import C, ffi
 
 from git_pkb.git.attributes import check_attributes
 from git_pkb.git.hashing import blob_name
 from git_pkb.git.plumbing import PlumbingReader
 from git_pkb.git.reader import MissingBlob, ObjectReader
-from git_pkb.git.repository import Repository, decode, drop_intended
+from git_pkb.git.repository import Repository, decode
 from git_pkb.model import Entry
 
 #: An entry of a raw tree object: mode in octal, name, 20 bytes of object name.
 _TREE_ENTRY = re.compile(rb"(\d+) ([^\0]+)\0(.{20})", re.DOTALL)
 _FOLDER = b"40000"
+
+#: Of git's index format: where a flag word keeps the stage, two of the stages, and an extended flag.
+_STAGE_SHIFT, _ANCESTOR, _THEIRS, _INTENT_TO_ADD = 12, 1, 3, 1 << 13
 
 
 def open_reader(repo: Repository) -> ObjectReader:
@@ -78,19 +81,31 @@ class LibgitReader:
     def index(self) -> dict[str, Entry]:
         """See `ObjectReader`."""
         try:
-            # By path, not `Repository.index`: that one ignores GIT_INDEX_FILE, and with FROM_ENV it looks
-            # for a relative one in the current folder instead of the top.
-            index = _Index(self._repo.index_file)
-        except pygit2.GitError:  # sparse ('sdir') or split ('link')
+            return self._index_entries()
+        except (pygit2.GitError, AttributeError):
+            # Sparse ('sdir') or split ('link'); or a pygit2 whose insides have changed, see below.
             return PlumbingReader(self._repo).index()
-        entries = {(path := str(item.path)): Entry(path, str(item.id), int(item.mode)) for item in index}
-        for _ancestor, ours, theirs in index.conflicts or ():
-            side = ours or theirs
-            if side is None:
-                entries.pop(str(_ancestor.path), None)
-            else:
-                entries[str(side.path)] = Entry(str(side.path), str(side.id), int(side.mode))
-        return drop_intended(self._repo, entries)
+
+    def _index_entries(self) -> dict[str, Entry]:
+        """The staging area by libgit2's own structures.
+
+        pygit2's `IndexEntry` takes three times as long (15,000 entries: 65 ms, not 25) and lacks the flags:
+        without them a conflict's sides and a path that is only intended cannot be told. Opened by path,
+        because `Repository.index` ignores GIT_INDEX_FILE, and with FROM_ENV looks for a relative one in the
+        current folder.
+        """
+        index = _Index(self._repo.index_file)
+        get, string, buffer = C.git_index_get_byindex, ffi.string, ffi.buffer
+        entries: dict[str, Entry] = {}
+        for number in range(len(index)):
+            item = get(index._index, number)
+            stage = item.flags >> _STAGE_SHIFT & 3
+            if item.flags_extended & _INTENT_TO_ADD or stage == _ANCESTOR:
+                continue
+            path = string(item.path).decode("utf-8", "surrogateescape")
+            if stage != _THEIRS or path not in entries:
+                entries[path] = Entry(path, buffer(item.id.id)[:].hex(), item.mode)
+        return entries
 
     def blob(self, oid: str) -> bytes:
         """See `ObjectReader`."""

@@ -12,7 +12,7 @@ from git_pkb.git import process
 from git_pkb.git.attributes import check_attributes
 from git_pkb.git.hashing import blob_name
 from git_pkb.git.reader import MissingBlob
-from git_pkb.git.repository import Repository, decode, drop_intended
+from git_pkb.git.repository import Repository, decode
 from git_pkb.model import Entry
 
 
@@ -58,7 +58,7 @@ class PlumbingReader:
             path = decode(raw)
             if stage != "1" and not (stage == "3" and path in entries):
                 entries[path] = Entry(path, oid, int(mode, 8))
-        return drop_intended(self._repo, entries)
+        return _drop_intended(self._repo, entries)
 
     def blob(self, oid: str) -> bytes:
         """See `ObjectReader`."""
@@ -157,3 +157,17 @@ def _end(batch: subprocess.Popen[bytes]) -> None:
         if pipe is not None:
             pipe.close()
     batch.wait()
+
+
+def _drop_intended(repo: Repository, entries: dict[str, Entry]) -> dict[str, Entry]:
+    """Take out of a staging area's entries the paths of `git add --intent-to-add`: a commit leaves them out.
+
+    Such an entry names the empty blob, which is how one that needs asking is found.
+    """
+    empty = blob_name(b"", repo.object_format)
+    suspects = [path for path, entry in entries.items() if entry.oid == empty]
+    if suspects and repo.workdir:
+        out = repo.git("diff-files", "-z", "--name-only", "--diff-filter=A", "--ignore-submodules=all")
+        for path in out.split(b"\0")[:-1]:
+            entries.pop(decode(path), None)
+    return entries

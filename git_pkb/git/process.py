@@ -28,7 +28,7 @@ LOCATION_VARIABLES = (
 #: lock, so that a commit running beside never finds `index.lock`.
 _QUIET = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "", "GIT_OPTIONAL_LOCKS": "0"}
 
-_LOCK_HELD = re.compile(rb"Unable to create '(.+?\.lock)': File exists")
+_LOCK_HELD = rb"Unable to create '(.+?\.lock)': File exists"
 
 
 class GitError(PkbError):
@@ -118,7 +118,7 @@ def _not_started(error: FileNotFoundError, cwd: str) -> GitError:
 def failure(args: list[str], stderr: bytes) -> PkbError:
     """Return the error for a git that failed: `Locked` when another process holds a lock, else `GitError`."""
     text = stderr.decode("utf-8", "replace").strip()
-    held = _LOCK_HELD.search(stderr)
+    held = re.search(_LOCK_HELD, stderr)
     if held:
         lock = held.group(1).decode("utf-8", "replace")
         return Locked(

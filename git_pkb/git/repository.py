@@ -1,6 +1,6 @@
 """Where a repository is, its settings and its staging area, through git itself.
 
-In: a folder, or what `GIT_DIR` and `GIT_WORK_TREE` say. Out: `Repository`. Invariant: nothing here reads
+In: where it lies (discovery.py). Out: `Repository`. Invariant: nothing here reads
 git's own files directly: worktrees, submodules, reftable and sparse or split indexes are git's business.
 """
 
@@ -9,14 +9,14 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from git_pkb.errors import Locked, NotARepository
+from git_pkb.errors import Locked
 from git_pkb.git import process
-from git_pkb.git.hashing import blob_name
-from git_pkb.model import MODE_REGULAR, Entry
+from git_pkb.model import MODE_REGULAR
 
 if TYPE_CHECKING:
     import subprocess
 
+    from git_pkb.git.child import Child
     from git_pkb.git.reader import ObjectReader
 
 #: How long to wait for another process to give `index.lock` back, in seconds between tries: 1.55 in all.
@@ -33,8 +33,22 @@ def encode(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
+LIST_CONFIG = ("config", "-z", "--get-regexp")
+OWN_CONFIG = r"^pkb\."
+
+
+def _settings(printed: bytes) -> dict[str, str]:
+    """What LIST_CONFIG prints: lower-case key -> last value; a key without a value is `true`."""
+    found: dict[str, str] = {}
+    for item in decode(printed).split("\0"):
+        key, newline, value = item.partition("\n")
+        if key:
+            found[key.lower()] = value if newline else "true"
+    return found
+
+
 class Repository:
-    """One repository; open it with `discover()`.
+    """One repository; opened by `discover()` of discovery.py.
 
     `workdir` (None when bare), `git_dir` and `common_dir` are absolute; `prefix` is the folder `discover`
     started in, relative to the top with a trailing `/` (or `""`); `head_at_open` the commit HEAD named at
@@ -61,6 +75,7 @@ class Repository:
         self.object_format = object_format
         self.head_at_open = head_at_open
         self.env = env
+        self.asked_config: Child | None = None  # our settings, when somebody has already asked for them
         self._reader: ObjectReader | None = None
 
     def __repr__(self) -> str:
@@ -106,6 +121,12 @@ class Repository:
     def spawn(self, *args: str) -> "subprocess.Popen[bytes]":
         """Start git here and return at once; collect it with `communicate()`."""
         return process.spawn(list(args), self.top, self.env)
+
+    def start(self, *args: str) -> "Child":
+        """Start a git whose stderr does not matter, cheaper than by `spawn`; collect it with `communicate()`."""
+        from git_pkb.git.child import Child
+
+        return Child(list(args), self.top, self.env)
 
     def _line(self, *args: str) -> str | None:
         """The one line git prints, or None when it fails or prints nothing."""
@@ -163,16 +184,15 @@ class Repository:
 
     def config(self) -> dict[str, str]:
         """All `pkb.*` of git's configuration: lower-case key -> last value."""
-        return self.config_matching(r"^pkb\.")
+        if self.asked_config is not None:
+            printed, _ = self.asked_config.communicate()
+            self.asked_config = None
+            return _settings(printed)
+        return self.config_matching(OWN_CONFIG)
 
     def config_matching(self, pattern: str) -> dict[str, str]:
         """The settings whose key matches, lower-case key -> last value; a key without a value is `true`."""
-        found: dict[str, str] = {}
-        for item in decode(self.git("config", "-z", "--get-regexp", pattern, check=False)).split("\0"):
-            key, newline, value = item.partition("\n")
-            if key:
-                found[key.lower()] = value if newline else "true"
-        return found
+        return _settings(self.git(*LIST_CONFIG, pattern, check=False))
 
     def set_config(self, key: str, value: str) -> None:
         """Set a key in this clone's configuration."""
@@ -256,97 +276,3 @@ class Repository:
         if done.returncode:
             raise process.failure(["fetch"], done.stderr)
         self._reader = None
-
-
-def discover(start: str | None = None) -> Repository:
-    """Find the repository that holds the current folder (or `start`), with one git process.
-
-    Without `start`, `GIT_DIR`, `GIT_WORK_TREE` and `GIT_INDEX_FILE` count as they do for git. A `start` names
-    the repository by itself, so these are dropped. Raises `NotARepository` with git's reason.
-    """
-    environ = dict(os.environ) if start is None else process.unlocated(os.environ)
-    environ.pop("GIT_PREFIX", None)
-    try:
-        cwd = os.path.abspath(start) if start is not None else os.getcwd()
-    except FileNotFoundError:
-        raise NotARepository(
-            "the current folder no longer exists", "change to a folder inside a git repository"
-        ) from None
-    if not os.path.isdir(cwd):
-        raise NotARepository(f"{start} is not a folder", "name a folder inside a git repository")
-    arguments = [
-        "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-object-format",
-        "--absolute-git-dir", "--git-common-dir", "--show-cdup", "--show-prefix", "--revs-only", "HEAD",
-    ]  # fmt: skip
-    env = process.git_environment(environ)
-    # git's own words are read below, so they must not be translated
-    done = process.run(arguments, cwd, {**env, "LC_ALL": "C"})
-    if done.returncode:
-        raise _not_a_repository(done.stderr, cwd)
-    return _parse_location(decode(done.stdout), cwd, env)
-
-
-def _parse_location(printed: str, cwd: str, env: dict[str, str]) -> Repository:
-    """Read what `discover` asked `git rev-parse` for."""
-    bare, inside, object_format, git_dir, common, *rest = printed.removesuffix("\n").split("\n")
-    hex_length = 64 if object_format == "sha256" else 40
-    head = rest.pop() if len(rest[-1]) == hex_length and "/" not in rest[-1] else None
-    # `--show-cdup` prints the way up inside a work tree, the work tree's path outside of one, and nothing
-    # when bare or in `.git`; then comes the prefix, which may itself hold line breaks.
-    workdir = None
-    if inside == "true" or len(rest) > 1:
-        workdir = os.path.realpath(os.path.join(cwd, rest.pop(0)))
-    prefix = "\n".join(rest)
-    common_dir = os.path.realpath(os.path.join(cwd, common))
-    if not os.path.isdir(common_dir):
-        raise NotARepository(
-            f"cannot make out where the repository of {cwd!r} lies",
-            "move it to a folder without line breaks in its name",
-        )
-    for name, place in (("GIT_DIR", git_dir), ("GIT_WORK_TREE", workdir)):
-        if (
-            env.get(name) and place
-        ):  # children run at the top, where a relative value would mean something else
-            env[name] = place
-    if env.get("GIT_DIR") and workdir:
-        env["GIT_WORK_TREE"] = workdir
-    if env.get("GIT_COMMON_DIR"):
-        env["GIT_COMMON_DIR"] = common_dir
-    return Repository(
-        workdir=workdir,
-        git_dir=git_dir,
-        common_dir=common_dir,
-        prefix=prefix,
-        bare=bare == "true",
-        object_format=object_format,
-        head_at_open=head,
-        env=env,
-    )
-
-
-def _not_a_repository(stderr: bytes, cwd: str) -> NotARepository:
-    """Say why git does not take `cwd` for a repository, and what to do."""
-    text = stderr.decode("utf-8", "replace").strip()
-    first = text.split("\n", 1)[0].removeprefix("fatal: ")
-    if "dubious ownership" in text or "unsafe repository" in text:
-        command = next((line.strip() for line in text.splitlines() if "safe.directory" in line), "")
-        return NotARepository(first, f"if you trust it: {command}" if command else None)
-    if "not a git repository" in text:
-        return NotARepository(
-            f"{first}: {cwd}", "run this inside a git repository, or create one with: git init"
-        )
-    return NotARepository(first or "git cannot read this repository")
-
-
-def drop_intended(repo: Repository, entries: dict[str, Entry]) -> dict[str, Entry]:
-    """Take out of a staging area's entries the paths of `git add --intent-to-add`: a commit leaves them out.
-
-    Such an entry names the empty blob, which is how one that needs asking is found.
-    """
-    empty = blob_name(b"", repo.object_format)
-    suspects = [path for path, entry in entries.items() if entry.oid == empty]
-    if suspects and repo.workdir:
-        out = repo.git("diff-files", "-z", "--name-only", "--diff-filter=A", "--ignore-submodules=all")
-        for path in out.split(b"\0")[:-1]:
-            entries.pop(decode(path), None)
-    return entries

@@ -49,6 +49,12 @@ class AnthropicSummarizer(RemoteSummarizer):
             ) from None
         self._client = Anthropic(api_key=key, base_url=self.url, timeout=self.timeout, max_retries=0)
 
+    def finish(self) -> None:
+        """Close its connections."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
     def complete(self, message: str) -> Written:
         """One message, one answer; its parts that are no text (a model's thoughts) are left out."""
         import anthropic

@@ -76,6 +76,9 @@ class RemoteSummarizer:
     def prepare(self) -> None:
         """Open the client, before threads need it; raises PkbError when that cannot work."""
 
+    def finish(self) -> None:
+        """Close what `prepare` opened."""
+
     def service(self) -> Service:
         """Who is asked, for messages."""
         return Service(self.provider, self.address, self.key_variable, "summarizer")
@@ -119,8 +122,11 @@ class RemoteSummarizer:
             except Failure as failure:
                 raise self.service().explain(failure) from None
 
-        for number, summary in run_all(asked, ask, self.workers):
-            yield asked[number], summary
+        try:
+            for number, summary in run_all(asked, ask, self.workers):
+                yield asked[number], summary
+        finally:
+            self.finish()
 
     def _passage(self, passage: Passage, stop: threading.Event) -> str:
         language, where = passage.language, passage.breadcrumb

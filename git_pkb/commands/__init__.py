@@ -1,0 +1,1 @@
+"""One file a subcommand: `add_arguments(parser)` and `run(args) -> int`; no algorithms."""

@@ -1,0 +1,71 @@
+"""The write conductor: brings the index in line with HEAD or with the staging area.
+
+In: a repository, its settings. Out: artifacts in `.pkb/index` (and in the staging area), or in the cache's
+overlay, and a `Summary`. Invariant: content comes from git's blobs, never from work-tree files; what is
+finished is on disk before more is asked for, so an interruption loses nothing; a run without a change writes
+nothing. indexing.py has the steps, stock.py what is there, destination.py where things go.
+"""
+
+import contextlib
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from .destination import writes_tree
+from .indexing import Run
+from .lock import DEFAULT_WAIT, writer_lock
+from .outcome import Options, Summary, Survey
+
+if TYPE_CHECKING:
+    from .config import Config
+    from .costing import Forecast
+    from .git import Repository
+    from .output.progress import Progress
+
+__all__ = ["Options", "Summary", "Survey", "estimate", "run", "survey", "writes_tree"]
+
+
+def run(
+    repo: "Repository",
+    config: "Config",
+    *,
+    staged: bool = False,
+    full: bool = False,
+    dry_run: bool = False,
+    write: bool = False,
+    max_cost: float | None = None,
+    reuse_from: Sequence[str] = (),
+    progress: "Progress | None" = None,
+    index_only: bool = False,
+    fetch: bool = False,
+    distrust: Iterable[str] = (),
+    lock_wait: float = DEFAULT_WAIT,
+) -> Summary:
+    """Bring the index in line; see `Options` for the arguments.
+
+    Raises CostCapExceeded and Untrusted before anything is spent, Locked, CannotWrite, NewerFormat,
+    UsageError for a bare repository, ProviderError (what was finished by then is written).
+    """
+    options = Options(
+        staged, full, dry_run, write, max_cost, tuple(reuse_from), index_only, fetch, frozenset(distrust)
+    )
+    started = time.monotonic()
+    job = Run(repo, config, options, progress)
+    with contextlib.nullcontext() if dry_run else writer_lock(repo, lock_wait):
+        summary = job.run()
+    summary.seconds = time.monotonic() - started
+    return summary
+
+
+def estimate(
+    repo: "Repository", config: "Config", *, staged: bool = False, full: bool = False
+) -> tuple[Summary, "Forecast"]:
+    """What the next run (or a full one) would do and cost: its own plan, with nothing asked or written."""
+    job = Run(repo, config, Options(staged=staged, full=full, dry_run=True), None)
+    summary = job.run()
+    return summary, job.forecast()
+
+
+def survey(repo: "Repository", config: "Config", *, staged: bool = False) -> Survey:
+    """Compare the index with HEAD (or the staging area) and list every skip, without cutting anything."""
+    return Run(repo, config, Options(staged=staged, dry_run=True), None).survey()
