@@ -1,0 +1,1 @@
+"""Printers: results in, text out. human.py for people and pipes, jsonout.py for programs."""
