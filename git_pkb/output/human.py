@@ -22,7 +22,7 @@ from git_pkb.output.terminal import (
     quote_path,
     safe,
 )
-from git_pkb.rank.results import FileResult, SearchResults, SymbolResult
+from git_pkb.rank.results import KNOWLEDGE_BASE, FileResult, SearchResults, SymbolResult
 from git_pkb.tokens import STOP_WORDS
 
 #: At most this share of the width goes to the column of symbols.
@@ -42,7 +42,7 @@ def listing(
 
     `top` is the work tree, for links. `terse`: one `PATH:START-END` a file, of its best piece.
     """
-    shown = [(file, _shown_path(file.path, prefix)) for file in results.results]
+    shown = [(file, _shown_path(file, prefix)) for file in results.results]
     if terse:
         return "".join(_terse(file, path) for file, path in shown)
     if not terminal.tty:
@@ -52,12 +52,13 @@ def listing(
     return "\n".join(blocks)
 
 
-def _shown_path(path: str, prefix: str) -> str:
-    return quote_path(posixpath.relpath(path, prefix) if prefix else path)
+def _shown_path(file: FileResult, prefix: str) -> str:
+    here = prefix and file.language != KNOWLEDGE_BASE
+    return quote_path(posixpath.relpath(file.path, prefix) if here else file.path)
 
 
 def _terse(file: FileResult, path: str) -> str:
-    if not file.symbols:
+    if not file.symbols or file.language == KNOWLEDGE_BASE:
         return f"{path}\n"
     start, end = file.symbols[0].lines
     return f"{path}:{start}-{end}\n"
@@ -80,9 +81,9 @@ def _block(
     file: FileResult, path: str, terminal: Terminal, words: re.Pattern[str] | None, top: str | None
 ) -> str:
     head = terminal.paint(safe(path), MAGENTA, BOLD)
-    if top is not None and terminal.links:
+    if top is not None and terminal.links and file.language != KNOWLEDGE_BASE:
         head = terminal.link(head, _url(f"{top}/{file.path}"))
-    if file.symbols:
+    if file.symbols and file.language != KNOWLEDGE_BASE:
         head += terminal.paint(f":{file.symbols[0].lines[0]}", CYAN)
     if file.stale:
         head += terminal.paint("  stale", YELLOW)
