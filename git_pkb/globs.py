@@ -1,7 +1,8 @@
 """Patterns over paths, as `exclude`, `include` and `--filter` have them.
 
-In: patterns as a person writes them. Out: one function that says whether a path matches any. Invariant: a pattern
-without `/` is about a name at any depth, one with `/` starts at the top, and both cover what lies below.
+In: patterns as a person writes them. Out: one function that says whether a path matches any. Invariant: a
+pattern without `/` is about a name at any depth, one with `/` starts at the top, and both cover what lies
+below.
 """
 
 import re

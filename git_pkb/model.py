@@ -54,8 +54,8 @@ DEFINITION_KINDS = (
 class Piece:
     """A stretch of a file that is embedded as one.
 
-    `start`, `end`: span in bytes, which ends on a non-blank byte; `line`: line of its first byte; `newlines`: line
-    feeds in the span, so `line + newlines` is its last line;
+    `start`, `end`: span in bytes, which ends on a non-blank byte; `line`: line of its first byte; `newlines`:
+    line feeds in the span, so `line + newlines` is its last line;
     `kind`: kind of its main definition, else `code`, `section` (prose under a heading) or `text`;
     `breadcrumb`: the path of its main symbol from the outside in, e.g. `class Artifact > def encode`,
     or of headings `Install > From source`; `""` where there is none.
@@ -98,7 +98,7 @@ class Record:
     """One piece as the artifact keeps it.
 
     `key`: reuse key, 8 bytes: a hash of exactly what was embedded; `excerpt`: first telling line of its text;
-    `summary`: what a summarizer wrote, or `""`; `text`: the whole text with `[index] text = "full"`, else None.
+    `summary`: what a summarizer wrote, or `""`; `text`: the whole text where artifacts keep it, else None.
     """
 
     piece: Piece

@@ -1,11 +1,11 @@
-"""Value classes that cost nothing to define: what `@dataclass(slots=True)` makes, without loading `dataclasses`.
+"""Value classes that cost nothing to define: `@dataclass(slots=True)` without loading `dataclasses`.
 
 In: an annotated class body. Out: a class with slots, a constructor, equality by value, a readable `repr`;
-`value` makes it frozen and hashable, `mutable` neither. Invariant: `dataclasses.fields`, `replace`, `asdict` and
-`is_dataclass` work on these as on any dataclass, pickles too, and mypy checks them as dataclasses.
+`value` makes it frozen and hashable, `mutable` neither. Invariant: `dataclasses.fields`, `replace`, `asdict`
+and `is_dataclass` work on these as on any dataclass, pickles too, and mypy checks them as dataclasses.
 
-Why: `dataclasses` loads `inspect` (9 ms) and spends 0.3 ms on every class; one search touches forty of them, and
-a search is to take less time than that. Here a constructor is compiled when it is first called.
+Why: `dataclasses` loads `inspect` (9 ms) and spends 0.3 ms on every class; one search touches forty of them,
+and a search is to take less time than that. Here a constructor is compiled when it is first called.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def mutable(cls: type[T]) -> type[T]:
 
 
 def _build(cls: type[T], *, frozen: bool) -> type[T]:
-    names = tuple(cls.__dict__.get("__annotations__", ()))
+    names = tuple(cls.__annotations__)
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
     left_out = {*names, "__dict__", "__weakref__"}
     body = {name: each for name, each in cls.__dict__.items() if name not in left_out}

@@ -2,7 +2,7 @@
 
 In: paths and attribute names. Out: path -> name -> value, only those that are set. Invariant: git itself
 matches the patterns (`git check-attr --cached`); a repository in which no attributes file names any of them
-is answered without asking.
+is not asked about more than a few.
 """
 
 import os
@@ -14,13 +14,17 @@ from git_pkb.git.repository import Repository, decode, encode
 #: This program's own attributes file speaks of nothing outside `.pkb/`.
 _OWN = ".pkb/.gitattributes"
 _MACRO = b"[attr]"
+#: Up to so many paths, asking takes no longer than finding out whether there is anything to ask.
+_FEW = 50
 
 
 def check_attributes(
     repo: Repository, reader: ObjectReader, paths: Sequence[str], names: Sequence[str]
 ) -> dict[str, dict[str, str]]:
     """Return, for each of `paths`, those attributes of `names` that the staged attributes files set."""
-    if not paths or not _mentioned(repo, reader, [name.encode() for name in names]):
+    if not paths:
+        return {}
+    if len(paths) > _FEW and not _mentioned(repo, reader, [name.encode() for name in names]):
         return {}
     out = repo.git(
         "check-attr", "--cached", "--stdin", "-z", *names,

@@ -1,7 +1,8 @@
 """A git process that is started now and read later, without the 5 ms that loading `subprocess` takes.
 
-In: arguments, a folder, an environment. Out: what it prints on stdout, and how it ended; its stderr goes nowhere.
-Invariant: where the platform cannot start a process by `posix_spawn`, `subprocess` does it, and nobody notices.
+In: arguments, a folder, an environment. Out: what it prints on stdout, and how it ended; its stderr goes
+nowhere. Invariant: where the platform cannot start a process by `posix_spawn`, `subprocess` does it, and
+nobody notices.
 """
 
 import os

@@ -37,7 +37,7 @@ def discover(start: str | None = None) -> Repository:
 
 
 class Early:
-    """The questions a search asks of git, asked all at once from the current folder, before anything is loaded."""
+    """What a search asks of git, asked all at once from the current folder, before anything is loaded."""
 
     def __init__(self, *beside: str) -> None:
         """Start `git rev-parse`, `git config`, and the git command `beside`."""

@@ -69,6 +69,14 @@ def network_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name not in _QUIET} | ours
 
 
+_running = 0
+
+
+def running() -> bool:
+    """Whether `run` waits for git just now."""
+    return _running > 0
+
+
 def run(
     args: list[str],
     cwd: str,
@@ -78,12 +86,16 @@ def run(
     """Run git to its end and return what it printed; only a missing git raises (`GitMissing`)."""
     import subprocess
 
+    global _running
+    _running += 1
     try:  # no input is an empty input: a hook's own stdin is not ours to hand on
         return subprocess.run(
             ["git", *args], cwd=cwd, env=env, capture_output=True, check=False, input=input or b""
         )
     except FileNotFoundError as error:
         raise _not_started(error, cwd) from error
+    finally:
+        _running -= 1
 
 
 def spawn(args: list[str], cwd: str, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":

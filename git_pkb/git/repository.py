@@ -123,7 +123,7 @@ class Repository:
         return process.spawn(list(args), self.top, self.env)
 
     def start(self, *args: str) -> "Child":
-        """Start a git whose stderr does not matter, cheaper than by `spawn`; collect it with `communicate()`."""
+        """Start a git whose stderr does not matter: cheaper than `spawn`; collect with `communicate()`."""
         from git_pkb.git.child import Child
 
         return Child(list(args), self.top, self.env)
@@ -245,14 +245,17 @@ class Repository:
 
     # -- objects -----------------------------------------------------------------------------------
 
-    def reader(self) -> "ObjectReader":
-        """The reader of this repository's objects: pygit2, or git's plumbing where pygit2 refuses."""
+    def reader(self, *, few: bool = False) -> "ObjectReader":
+        """The reader of this repository's objects: pygit2, or git's plumbing where pygit2 refuses.
+
+        `few`: no more than some blobs will be read; loading pygit2 takes longer than asking git for those.
+        """
         if self._reader is None:
-            if self.object_format == "sha1":
+            if self.object_format == "sha1" and not few:
                 from git_pkb.git.libgit import open_reader
 
                 self._reader = open_reader(self)
-            else:  # no need to load libgit2 to hear it refuse
+            else:  # libgit2 refuses these anyway
                 from git_pkb.git.plumbing import PlumbingReader
 
                 self._reader = PlumbingReader(self)
