@@ -6,12 +6,14 @@ the artifact stand in, and nothing fails.
 """
 
 from collections.abc import Sequence
+from operator import mul
 from typing import TYPE_CHECKING
 
 from git_pkb.mirror.format import BadArtifact, decode_meta
 from git_pkb.model import Artifact, Record
 from git_pkb.rank.results import FileResult, SymbolResult
 from git_pkb.rank.symbols import LineCounts, extents, score_definitions
+from git_pkb.slotted import value
 from git_pkb.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -21,6 +23,17 @@ if TYPE_CHECKING:
 
 _PIECES_LOOKED_INTO = 4  # of each file
 _EXCERPT = 160
+_EMBEDDED = 8  # definitions of each file
+_MEANING = 4.0
+
+
+@value
+class Found:
+    """A definition or a piece that may be shown: `own_text` is what it says apart from its members."""
+
+    score: float
+    symbol: SymbolResult
+    own_text: str
 
 
 def present(
@@ -87,7 +100,7 @@ def _symbols(
 ) -> tuple[SymbolResult, ...]:
     """The best definitions of the best pieces; a piece that defines nothing stands for itself."""
     first = scored.file.first
-    found: list[tuple[float, SymbolResult]] = []
+    found: list[Found] = []
     ranked = scored.pieces[: max(_PIECES_LOOKED_INTO, options.symbols_per_file)]
     for piece_id, piece_score in ranked:
         number = piece_id - first
@@ -95,8 +108,10 @@ def _symbols(
             continue
         record = artifact.records[number]
         found.extend(_of_piece(record, piece_score, content, ranking, options, tokenizer))
-    found.sort(key=lambda item: (-round(item[0], 6), item[1].lines[0] - item[1].lines[1], item[1].lines))
-    return tuple(symbol for _, symbol in _without_repeats(found)[: options.symbols_per_file])
+    found = _by_meaning(found, ranking.vector)
+    found.sort(key=lambda f: (-round(f.score, 6), f.symbol.lines[0] - f.symbol.lines[1], f.symbol.lines))
+    kept = _without_repeats(found)[: options.symbols_per_file]
+    return tuple(_with_score(item.symbol, item.score) for item in kept)
 
 
 def _of_piece(
@@ -106,7 +121,7 @@ def _of_piece(
     ranking: "Ranking",
     options: "SearchOptions",
     tokenizer: Tokenizer,
-) -> list[tuple[float, SymbolResult]]:
+) -> list[Found]:
     piece = record.piece
     raw = content[piece.start : piece.end] if content is not None else b""
     text = raw.decode("utf-8", "replace")
@@ -119,12 +134,12 @@ def _of_piece(
             kind=piece.kind,
             breadcrumb=piece.breadcrumb,
             lines=(piece.line, piece.line + piece.newlines),
-            score=round(piece_score, 6),
+            score=0.0,
             excerpt=(_clip(lines[telling].strip()) if telling is not None else "") or record.excerpt,
             summary=record.summary,
             text=text if content is not None and options.text else None,
         )
-        return [(piece_score, whole)]
+        return [Found(piece_score, whole, text)]
     parts = extents(piece.definitions, len(lines))
     scores = score_definitions(parts, counts, ranking.question, ranking.weights, tokenizer)
     result = []
@@ -133,32 +148,56 @@ def _of_piece(
         start = piece.line + d.line
         body = lines[d.line : part.end]
         inner = f"{d.scope.replace('.', ' > ')} > {d.name}" if d.scope else d.name
-        result.append(
-            (
-                piece_score + score,
-                SymbolResult(
-                    name=d.name,
-                    kind=d.kind,
-                    breadcrumb=inner,
-                    lines=(start, start + max(1, d.lines) - 1),
-                    score=round(piece_score + score, 6),
-                    excerpt=_clip(_signature(body)) or record.excerpt,
-                    summary=record.summary,
-                    text="\n".join(lines[part.first : part.end]) if options.text else None,
-                ),
-            )
+        symbol = SymbolResult(
+            name=d.name,
+            kind=d.kind,
+            breadcrumb=inner,
+            lines=(start, start + max(1, d.lines) - 1),
+            score=0.0,
+            excerpt=_clip(_signature(body)) or record.excerpt,
+            summary=record.summary,
+            text="\n".join(lines[part.first : part.end]) if options.text else None,
         )
+        own_text = "\n".join([d.name, *lines[part.first : part.own_end]])
+        result.append(Found(piece_score + score, symbol, own_text))
     return result
 
 
-def _without_repeats(found: list[tuple[float, SymbolResult]]) -> list[tuple[float, SymbolResult]]:
+def _by_meaning(found: list[Found], vector: Sequence[float] | None) -> list[Found]:
+    """Add what the local model says of the few best; the others stay behind them.
+
+    A piece holds several definitions, and its own vector cannot tell them apart: worth 0.02 symbol recall and
+    MRR, for 3 ms a file.
+    """
+    found.sort(key=lambda item: (-round(item.score, 6), item.symbol.lines))
+    if vector is None or len(found) < 2:
+        return found
+    from git_pkb.embed.local import LocalEmbedder
+
+    embed = LocalEmbedder().embed_query
+    best = [
+        Found(f.score + _MEANING * sum(map(mul, embed(f.own_text), vector)), f.symbol, f.own_text)
+        for f in found[:_EMBEDDED]
+    ]
+    behind = min(item.score for item in best)
+    return best + [Found(min(f.score, behind - 1.0), f.symbol, f.own_text) for f in found[_EMBEDDED:]]
+
+
+def _with_score(s: SymbolResult, score: float) -> SymbolResult:
+    return SymbolResult(
+        s.name, s.kind, s.breadcrumb, s.lines, round(score, 6), s.excerpt, s.summary, s.text
+    )  # fmt: skip
+
+
+def _without_repeats(found: list[Found]) -> list[Found]:
     """Leave out what says the same again: the same lines, or a name's overloads after the first."""
     seen: set[object] = set()
     kept = []
-    for score, symbol in found:
+    for item in found:
+        symbol = item.symbol
         keys = {symbol.lines, (symbol.breadcrumb, symbol.kind) if symbol.name else symbol.lines}
         if not keys & seen:
-            kept.append((score, symbol))
+            kept.append(item)
         seen |= keys
     return kept
 

@@ -53,13 +53,14 @@ class SearchOptions:
 
 @value
 class Ranking:
-    """Files best first, with what is needed to point into them."""
+    """Files best first, with what is needed to point into them; `vector`: the question in the local model."""
 
     question: query.Question
     scored: list[file_rank.Scored]
     weights: dict[str, float]
     mode: str
     warnings: tuple[str, ...]
+    vector: Sequence[float] | None = None
 
 
 def search(current: "Current", text: str, options: SearchOptions) -> SearchResults:
@@ -132,7 +133,7 @@ def rank(current: "Current", text: str, options: SearchOptions, tokenizer: Token
     scored = file_rank.best(matches, known, options.k, details, share)
     total = sum(term.weight for term in terms) or 1.0
     weights = {term.term: term.weight / total for term in terms}
-    return Ranking(question, scored, weights, mode, tuple(warnings))
+    return Ranking(question, scored, weights, mode, tuple(warnings), local)
 
 
 def _nearest(

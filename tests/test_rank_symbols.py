@@ -74,9 +74,9 @@ def test_the_exact_name_adds_one() -> None:
 
 
 def test_a_score_by_hand() -> None:
-    """`tf = n / (.5 + .5 size / 80) + 4 names`, saturated at 1.5."""
+    """`tf = n / (.25 + .75 size / 40) + 4 names`, saturated at 1.5."""
     size = len("Reads a table def parse text return text split".split())
-    tf = 1 / (0.5 + 0.5 * size / 80) + 4
+    tf = 1 / (0.25 + 0.75 * size / 40) + 4
     assert scores("nothing", {"pars": 1.0})[1] == pytest.approx(tf / (1.5 + tf))
 
 
