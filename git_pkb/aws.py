@@ -1,7 +1,7 @@
 """Amazon Bedrock through boto3 (extra `bedrock`): a client, and its exceptions in the shared terms.
 
-In: region, profile, address. Out: a `bedrock-runtime` client whose own retries are off. Credentials come from
-the AWS chain (environment, shared configuration, role); this program never reads them itself.
+In: region, profile, address. Out: a client of a Bedrock service whose own retries are off. Credentials come
+from the AWS chain (environment, shared configuration, role); this program never reads them itself.
 Invariant: boto3 is imported here alone, and only when Bedrock is asked.
 """
 
@@ -15,9 +15,18 @@ DEFAULT_REGION = "us-east-1"
 
 
 def open_client(
-    region: str | None, profile: str | None, address: str | None, timeout: float, section: str
+    region: str | None,
+    profile: str | None,
+    address: str | None,
+    timeout: float,
+    section: str,
+    *,
+    service: str = "bedrock-runtime",
+    prefix: str = "aws",
 ) -> Any:
-    """A client of the Bedrock runtime; `section` of the settings is named in errors.
+    """A client of the Bedrock runtime, or another service.
+
+    Errors name `section` of the settings, and `prefix` of its keys for profile and region.
 
     Raises ConfigError without boto3, ProviderError when the profile does not exist.
     """
@@ -27,7 +36,7 @@ def open_client(
         from botocore.exceptions import BotoCoreError
     except ImportError:
         raise ConfigError(
-            "the bedrock provider needs boto3, which is not installed", "pip install 'git-pkb[bedrock]'"
+            "Bedrock needs boto3, which is not installed", "pip install 'git-pkb[bedrock]'"
         ) from None
     limits = Config(
         connect_timeout=min(timeout, 10.0), read_timeout=timeout, retries={"total_max_attempts": 1}
@@ -35,14 +44,15 @@ def open_client(
     try:
         session = boto3.Session(profile_name=profile, region_name=region)
         return session.client(
-            "bedrock-runtime",
+            service,
             region_name=region or session.region_name or DEFAULT_REGION,
             endpoint_url=address,
             config=limits,
         )
     except (BotoCoreError, ValueError) as error:
         raise ProviderError(
-            f"Bedrock cannot be opened: {error}", f"check {section}.awsprofile and {section}.awsregion"
+            f"Bedrock cannot be opened: {error}",
+            f"check {section}.{prefix}profile and {section}.{prefix}region",
         ) from None
 
 

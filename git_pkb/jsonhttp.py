@@ -1,4 +1,4 @@
-"""JSON over HTTP for the small open protocols (OpenAI-compatible, Ollama), with the standard library.
+"""JSON over HTTP for the small open protocols (OpenAI-compatible, Ollama, stores), with the standard library.
 
 In: an address, a body, headers, a time limit. Out: the object that was answered; raises `Failure`.
 Invariant: one request to one host: redirects are not followed, because a redirected request would carry the
@@ -54,10 +54,17 @@ def is_loopback(address: str) -> bool:
 
 def post_json(url: str, body: object, headers: Mapping[str, str], timeout: float) -> dict[str, Any]:
     """POST a JSON body and return the JSON object of the answer; `timeout` seconds for all of it."""
+    return send_json(url, body, headers, timeout, method="POST")
+
+
+def send_json(
+    url: str, body: object, headers: Mapping[str, str], timeout: float, *, method: str
+) -> dict[str, Any]:
+    """The same by any method."""
     deadline = time.monotonic() + timeout
     data = json.dumps(body).encode("ascii")
     fields = {**headers, "Content-Type": "application/json", "Accept": "application/json"}
-    request = Request(url, data, fields)  # noqa: S310 - base_url() lets only http and https through
+    request = Request(url, data, fields, method=method)  # noqa: S310 - base_url() lets only http and https through
     try:
         with _opener(url).open(request, timeout=timeout) as response:
             content = _read(response, deadline)

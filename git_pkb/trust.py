@@ -125,6 +125,23 @@ def pin(config: Config, repo: Clone) -> tuple[Item, ...]:
     return items
 
 
+def agree_to_own_edit(before: Config, after: Config, repo: Clone, name: str) -> bool:
+    """Agree to a setting that the person at this clone has just written into the tracked file.
+
+    Only when everything was agreed to before, and the edit brings nothing to life but itself: a provider that
+    is set must not let a stranger's `baseurl` below it pass. Whether the tracked settings are trusted now.
+    """
+    known = {(item.name, json.dumps(_plain(item.value), sort_keys=True)) for item in sensitive(before)}
+    new = [
+        item
+        for item in sensitive(after)
+        if item.name != name and (item.name, json.dumps(_plain(item.value), sort_keys=True)) not in known
+    ]
+    if not new and not untrusted(before, repo):
+        pin(after, repo)
+    return not untrusted(after, repo)
+
+
 def unpin(repo: Clone) -> None:
     """Take back every yes of this clone."""
     repo.unset_config(PINS)

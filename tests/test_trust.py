@@ -214,3 +214,83 @@ def test_a_yes_is_kept_where_no_pull_reaches(repo: Any, pkb: Any) -> None:
     assert trust.untrusted(load(clone, environment={}), clone) == ()
     assert "trust" in (Path(repo.path) / ".git" / "config").read_text()
     assert "trust" not in (folder / "config.toml").read_text()
+
+
+# --- who sets something agrees to it ---
+
+
+def pinned(repo: Any) -> bool:
+    """Whether all that is tracked is trusted in this clone, and there is something to trust."""
+    clone = discover(str(repo.path))
+    config = load(clone, environment={})
+    return bool(trust.sensitive(config)) and not trust.untrusted(config, clone)
+
+
+def test_who_sets_a_provider_here_agrees_to_it_here(repo: Any, pkb: Any) -> None:
+    """`config set` of such keys, and `unset`, need no second yes; it is said what others need."""
+    said = pkb("config", "set", "embedding.provider", "voyage")
+    assert "trusted in this clone" in said.err
+    assert pinned(repo)
+    pkb("config", "set", "embedding.model", "voyage-code-3")
+    pkb("config", "set", "maxReindexCost", "50")
+    assert pinned(repo)
+    pkb("config", "unset", "embedding.model")
+    assert pinned(repo)
+    pkb("config", "set", "search.knowledgeBases", '[{"id": "KBWIKI0000"}]')
+    assert pinned(repo)
+
+
+def test_in_a_clone_of_it_everyone_is_asked(repo: Any, pkb: Any, tmp_path: Path) -> None:
+    """The yes stays in the clone it was given in."""
+    pkb("config", "set", "embedding.provider", "voyage")
+    repo.commit()
+    repo.git("clone", "--quiet", repo.path, tmp_path / "clone")
+    clone = discover(str(tmp_path / "clone"))
+    assert trust.untrusted(load(clone, environment={}), clone)
+
+
+def test_an_edit_does_not_agree_to_what_was_there_before(repo: Any, pkb: Any) -> None:
+    """Settings of a stranger that nobody has agreed to stay so, whatever is set beside them."""
+    repo.commit({".pkb/config.toml": VOYAGE})
+    said = pkb("config", "set", "maxReindexCost", "50")
+    assert "embedding.provider" in said.err
+    assert "git pkb config trust" in said.err
+    assert not pinned(repo)
+    pkb("config", "set", "embedding.provider", "openai")
+    assert not pinned(repo)
+
+
+def test_a_provider_does_not_wake_a_strangers_address(repo: Any, pkb: Any) -> None:
+    """An address or a key variable that did nothing until now is not agreed to with the provider."""
+    for dormant in ('baseurl = "https://evil.example"', 'apikeyenv = "GITHUB_TOKEN"'):
+        repo.commit({".pkb/config.toml": f"[embedding]\n{dormant}\n"})
+        said = pkb("config", "set", "embedding.provider", "openai")
+        assert f"embedding.{dormant.split()[0]}" in said.err
+        assert not pinned(repo)
+    repo.commit({".pkb/config.toml": "maxReindexCost = 0\n"})
+    assert "maxReindexCost" in pkb("config", "set", "embedding.provider", "openai").err
+    assert not pinned(repo)
+
+
+def test_a_revoked_yes_is_not_given_by_an_edit(repo: Any, pkb: Any) -> None:
+    """After `config trust --revoke` an edit of another key agrees to nothing."""
+    pkb("config", "set", "embedding.provider", "voyage")
+    pkb("config", "trust", "--revoke")
+    pkb("config", "set", "maxReindexCost", "50")
+    assert not pinned(repo)
+
+
+def test_a_harmless_edit_says_and_pins_nothing(repo: Any, pkb: Any) -> None:
+    """No hint, no pin, for what nobody needs to agree to."""
+    assert pkb("config", "set", "embedding.provider", "none").err == ""
+    assert pkb("config", "set", "search.k", "9").err == ""
+    assert "trust" not in (Path(repo.path) / ".git" / "config").read_text()
+
+
+def test_an_edit_may_mend_a_broken_setting(repo: Any, pkb: Any) -> None:
+    """Settings that do not load can be set right, and what is set right so is not agreed to by that."""
+    repo.commit({".pkb/config.toml": VOYAGE + "timeout = -1.0\n[store]\nprovider = 3\n"})
+    pkb("config", "set", "embedding.timeout", "9", code=2)
+    repo.commit({".pkb/config.toml": VOYAGE + "dimensions = 0\n"})
+    pkb("config", "set", "embedding.dimensions", "256")
+    assert not pinned(repo)

@@ -166,6 +166,10 @@ class Handler(BaseHTTPRequestHandler):
             with server.lock:
                 server.running -= 1
 
+    def do_PUT(self) -> None:
+        """As a POST; who cares looks at `command`."""
+        self.do_POST()
+
     def _answer(self, headers: dict[str, str], body: dict[str, Any]) -> tuple[Any, dict[str, str]]:
         answer: Callable[[dict[str, str], dict[str, Any]], Any] = getattr(self, f"_{self.server.vendor}")
         found = answer(headers, body)

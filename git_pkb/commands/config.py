@@ -9,7 +9,7 @@ from typing import Any
 
 from git_pkb import config
 from git_pkb.config import CONFIG_FILE, KEYS, Key
-from git_pkb.errors import UsageError
+from git_pkb.errors import ConfigError, UsageError
 from git_pkb.git import Repository, discover
 
 NO_VALUE = 1
@@ -105,11 +105,6 @@ def _set(repo: Repository, args: argparse.Namespace) -> int:
         _edit(repo, key, None)
     else:
         _edit(repo, key, value)
-        if key.trust:
-            print(
-                f"hint: a clone uses a tracked `{key.name}` only after `git pkb config trust`",
-                file=sys.stderr,
-            )
     return 0
 
 
@@ -138,9 +133,42 @@ def _edit(repo: Repository, key: Key, value: Any) -> None:
     if after == before:
         return
     config.parse(after)  # another line of the file may be wrong; say so rather than write on top of it
+    known = _effective(repo) if key.trust else None
     tree = Tree(repo.workdir)
     tree.prepare()
     tree.write(CONFIG_FILE, after, sync=True)
+    now = _effective(repo) if key.trust else None
+    if now is not None:
+        _agree(repo, key, known, now)
+
+
+def _effective(repo: Repository) -> config.Config | None:
+    """The settings, None while there is something wrong with them: an edit may be on the way to mend it."""
+    try:
+        return config.load(repo)
+    except ConfigError:
+        return None
+
+
+def _agree(repo: Repository, key: Key, before: config.Config | None, now: config.Config) -> None:
+    """Who sets it here agrees to it here; other clones are asked, and so is this one about anything more."""
+    from git_pkb import trust
+
+    if before is None:
+        agreed = not trust.untrusted(now, repo)
+    else:
+        agreed = trust.agree_to_own_edit(before, now, repo, key.name)
+    if not agreed:
+        names = ", ".join(item.name for item in trust.untrusted(now, repo))
+        print(
+            f"hint: this clone does not use {names} of {CONFIG_FILE} before `git pkb config trust`",
+            file=sys.stderr,
+        )
+    elif any(item.name == key.name for item in trust.sensitive(now)):
+        print(
+            f"hint: trusted in this clone; others use `{key.name}` only after `git pkb config trust`",
+            file=sys.stderr,
+        )
 
 
 def _trust(repo: Repository, args: argparse.Namespace) -> int:

@@ -77,9 +77,20 @@ class SummarizerConfig:
 class StoreConfig:
     """Where vectors are looked up."""
 
-    provider: str = _set("`tree` (the committed index), `turbopuffer` or `qdrant`", "tree", trust=True)
-    namespace: str | None = _set("name of the collection; unset: made from the remote's address", trust=True)
-    baseurl: str | None = _set("address of the service", trust=True)
+    provider: str = _set(
+        "where the nearest pieces are looked up; `tree`: in the committed index",
+        "tree",
+        trust=True,
+        choices=("tree", "turbopuffer", "qdrant"),
+    )
+    namespace: str | None = _set(
+        "name of the collection (a hash of the model is added); unset: made from the remote's address",
+        trust=True,
+    )
+    baseurl: str | None = _set(
+        "address of the service; unset: turbopuffer's region gcp-us-central1, Qdrant's http://localhost:6333",
+        trust=True,
+    )
     apikeyenv: str | None = _set("name of the environment variable that holds the key", trust=True)
 
 
