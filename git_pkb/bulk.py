@@ -6,8 +6,9 @@ with one process or many; at most a few batches are in memory.
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from git_pkb.slotted import value
 
 from .produce import Encoded, Item, Row, encode, stream
 from .recipe import Recipe, open_recipe
@@ -34,7 +35,7 @@ def encoded(
         yield from map(encode, stream(items, recipe, known))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Maker:
     """Makes the worker of one process."""
 
@@ -44,7 +45,7 @@ class _Maker:
         return _Worker(open_recipe(self.config))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Worker:
     recipe: Recipe
 

@@ -38,6 +38,7 @@ LOCATING_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the entry point of the console script."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _fill_closed_streams()
     _use_git_bytes()
     try:
         code = _dispatch(arguments)
@@ -72,6 +73,10 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if name not in COMMANDS and name not in HIDDEN:
         raise _unknown_command(name)
+    if name == "hook" and rest and not rest[0].startswith("-") and not common:
+        from git_pkb.hooks.running import run_hook
+
+        return run_hook(rest[0])  # as git's hooks call it: a parser would only cost every commit its loading
     from git_pkb.parsers import command_module, parse
 
     args = parse(name, (COMMANDS | HIDDEN)[name], rest, common)
@@ -123,6 +128,21 @@ def _unknown_command(name: str) -> UsageError:
     return UsageError(f"`{name}` is not a git pkb command", hint)
 
 
+def _fill_closed_streams() -> None:
+    """Give the null device to whichever of the three streams the caller closed (`>&-`), as git itself does.
+
+    A file opened later would take a free descriptor, and what is printed would end up in it.
+    """
+    free = os.open(os.devnull, os.O_RDWR)
+    while free <= 2:
+        free = os.dup(free)
+    os.close(free)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - lives as long as the process
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - lives as long as the process
+
+
 def _use_git_bytes() -> None:
     """Write paths as the bytes git gave us, whatever the locale says."""
     for stream in (sys.stdout, sys.stderr):
@@ -145,8 +165,9 @@ def _report(error: PkbError, arguments: Sequence[str]) -> int:
             print(f"error: {error.message}", file=sys.stderr)
             if error.hint:
                 print(f"hint: {error.hint}", file=sys.stderr)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError:  # the reader has gone, or the disk the output goes to is full: the exit code still tells
+        lost = sys.stdout if "--json" in options else sys.stderr
+        os.dup2(os.open(os.devnull, os.O_WRONLY), lost.fileno())
     return error.exit_code
 
 
@@ -165,6 +186,8 @@ def _unexpected(error: Exception) -> PkbError:
         return CannotWrite(
             f"{error.strerror}{where}", "free some space or give yourself the right to write there"
         )
+    if type(error).__module__ == "sqlite3":
+        return CannotWrite(f"the cache cannot be read: {error}", "delete it: .pkb/cache or .git/pkb/cache.db")
     log = _write_log(error)
     kept = f"the details are in {log}; please report them" if log else "please report it"
     return PkbError(f"this is a bug: {type(error).__name__}: {error}", kept)

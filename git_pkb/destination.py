@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from . import marker
+from .errors import PkbError
 from .location import cache_dir
 from .mirror.overlay import Overlay
 from .mirror.tree import INDEX, META, VEC, Found, Tree, source_path
@@ -33,7 +34,10 @@ def writes_tree(repo: "Repository", config: "Config", *, write: bool = False) ->
     if workflow == "local":
         return False
     branch = repo.current_branch()
-    return branch is not None and branch == (config.index.branch or repo.default_branch())
+    default = config.index.branch or repo.default_branch()
+    if default is None and repo.head_at_open is None:
+        default = branch  # before the first commit there is no other branch yet
+    return branch is not None and branch == default
 
 
 class Destination(Protocol):
@@ -41,12 +45,16 @@ class Destination(Protocol):
 
     written: list[str]
     removed: list[str]
+    staged: bool  # whether what is tracked of the index is in line in the staging area at the end
 
     def put(self, base: str, halves: "Halves", known: Known) -> None:
         """Store one artifact at `base`, the name of its source without suffix."""
 
     def remove(self, name: str) -> None:
         """Remove one file."""
+
+    def keep(self) -> None:
+        """Leave things in order after a run that failed: what it has finished is kept."""
 
 
 class TreeDestination:
@@ -118,7 +126,14 @@ class TreeDestination:
         if self.staged:
             self._stage(live)
 
+    def keep(self) -> None:
+        """See `Destination`: what was finished goes into the commit, or it would stand in `git status`."""
+        with contextlib.suppress(PkbError, OSError):
+            self._stage_names()
+
     def _put_file(self, name: str, data: bytes, *, sync: bool = False) -> None:
+        if self.staged:  # before it is written: an interruption may come in between
+            self.to_stage[name] = data
         if not self.index_only:
             self._prepare()
             if not (self.compare and self._read(name) == data):
@@ -126,8 +141,6 @@ class TreeDestination:
                 self.written.append(name)
         elif name not in self.written:
             self.written.append(name)
-        if self.staged:
-            self.to_stage[name] = data
 
     def _prepare(self) -> None:
         if not self._prepared:
@@ -139,11 +152,15 @@ class TreeDestination:
             if name not in self.to_stage and name.startswith(INDEX + "/"):
                 kept = source_path(name) in live
                 self.to_stage[name] = self._read(name) if kept else None
+        self._stage_names()
+
+    def _stage_names(self) -> None:
         if not self.to_stage:
             return
         for name, content in self.tree.own_files().items():
             if name not in self.tracked or name in self.unmerged:
                 if self._is_ignored():
+                    self.staged = False
                     return  # a local index: `/.pkb/` stands in the repository's own .gitignore
                 self.to_stage[name] = content
         if self.index_only:
@@ -164,6 +181,8 @@ class TreeDestination:
 class CacheDestination:
     """The overlay: nothing tracked is touched."""
 
+    staged = False
+
     def __init__(self, overlay: Overlay) -> None:
         self.overlay = overlay
         self.written: list[str] = []
@@ -176,3 +195,6 @@ class CacheDestination:
 
     def remove(self, name: str) -> None:
         """Nothing goes at once: another branch may want it (see `Overlay.prune`)."""
+
+    def keep(self) -> None:
+        """Nothing to do: every entry is whole or absent."""

@@ -39,20 +39,35 @@ def run(
     index_only: bool = False,
     fetch: bool = False,
     distrust: Iterable[str] = (),
+    quick: bool = False,
     lock_wait: float = DEFAULT_WAIT,
 ) -> Summary:
     """Bring the index in line; see `Options` for the arguments.
 
     Raises CostCapExceeded and Untrusted before anything is spent, Locked, CannotWrite, NewerFormat,
-    UsageError for a bare repository, ProviderError (what was finished by then is written).
+    UsageError for a bare repository, ProviderError (what was finished by then is written; a store that fails
+    leaves whole artifacts).
     """
     options = Options(
-        staged, full, dry_run, write, max_cost, tuple(reuse_from), index_only, fetch, frozenset(distrust)
+        staged,
+        full,
+        dry_run,
+        write,
+        max_cost,
+        tuple(reuse_from),
+        index_only,
+        fetch,
+        frozenset(distrust),
+        quick,
     )
     started = time.monotonic()
     job = Run(repo, config, options, progress)
     with contextlib.nullcontext() if dry_run else writer_lock(repo, lock_wait):
         summary = job.run()
+        if config.store.provider != "tree":
+            from .storing import follow
+
+            follow(job)
     summary.seconds = time.monotonic() - started
     return summary
 

@@ -8,7 +8,7 @@ statistics.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from . import marker, quiet
+from . import marker, staged
 from .destination import CacheDestination, Destination, TreeDestination, writes_tree
 from .errors import UsageError
 from .garbage import uncollected
@@ -18,6 +18,7 @@ from .mirror.tree import FileSignature, Tree, walk
 from .model import Entry, Skip
 from .outcome import Options, Summary, Survey
 from .plan import Plan, Target, make_plan
+from .quiet import InLine
 from .recipe import Recipe, open_recipe
 from .recorded import Verdicts
 from .select import RULES, Selection, content_skip, select
@@ -52,12 +53,13 @@ class Run:
         self.given_up: list[str] = []
         self.contents: dict[str, bytes] = {}
         self.walked: tuple[dict[str, FileSignature], list[str]] | None = None
+        self.part: dict[str, Entry] | None = None
         self.destination: Destination
         self._forecast: Forecast | None = None
 
     def run(self) -> Summary:
         """Everything."""
-        if not self.options.dry_run:
+        if not self.options.dry_run and ".pkb/config.toml" in self.config.origins.values():
             from .trust import require
 
             require(self.config, self.repo)
@@ -69,6 +71,7 @@ class Run:
             self._carry_out(plan)
         self._list_skips()
         self._remember_in_line()
+        self._remember_staged()
         return self.summary
 
     def survey(self) -> Survey:
@@ -80,7 +83,7 @@ class Run:
             for _ in self._items(self._groups(plan)):
                 pass  # reads what is new, to see what its content rules out
             bad = tuple(sorted(path for path, known in self.stock.known.items() if known is None))
-            self._count(plan)
+            self.summary.count(plan, set(self.given_up), self.stock.found, self.records)
         self._list_skips()
         return Survey(self.summary, plan, bad, self.stock if plan is not None else None)
 
@@ -100,15 +103,32 @@ class Run:
         self.summary.to_tree = writes_tree(self.repo, self.config, write=self.options.write)
         self.cache = cache_dir(self.repo)
         self.verdicts = Verdicts(self.cache, RULES)
+        self._in_line = InLine(self.repo, self.config, self.recipe)
 
     def _prepare(self) -> Plan | None:
         """What there is and what is to be done; a few objects a file."""
         with uncollected():
-            conflicts = self.repo.spawn("ls-files", "-u", "-z", "--", ".pkb") if self.options.staged else None
-            self.reader = self.repo.reader()
-            entries = self._entries()
+            self.part = part = self._part()
+            whole = self.options.staged and part is None
+            conflicts = self.repo.spawn("ls-files", "-u", "-z", "--", ".pkb") if whole else None
+            self.reader = self.repo.reader(few=part is not None)
+            entries = part if part is not None else self._entries()
             unmerged = parse_unmerged(conflicts.communicate()[0]) if conflicts is not None else {}
             return self._plan(entries, unmerged) if entries is not None else None
+
+    def _part(self) -> dict[str, Entry] | None:
+        """The part of the staging area that is not known to be in line, where one is known to be."""
+        options = self.options
+        if not options.quick or options.full or options.distrust or not self.summary.to_tree:
+            return None
+        return staged.part(self.repo, self.config, self.recipe, self.cache)
+
+    def _remember_staged(self) -> None:
+        """Note what is staged, when all of it has been looked at, or much of it is new."""
+        much = self.part is None or len(self.part) >= staged.MANY
+        is_whole = not any(skip.reason == MISSING for skip in self.summary.skipped)
+        if self.options.staged and not self.options.dry_run and much and is_whole and self.destination.staged:
+            staged.remember(self.repo, self.config, self.recipe, cache_dir(self.repo))
 
     def _list_skips(self) -> None:
         self.summary.skipped.sort(key=lambda skip: skip.path)
@@ -116,10 +136,11 @@ class Run:
 
     def _is_in_line(self) -> bool:
         """Whether the last run already found everything as it is now; then its counts are this run's."""
-        if self.options.staged or self.options.distrust or not self.summary.to_tree:
+        stored = self.config.store.provider != "tree"  # what a store lacks is compared with all that there is
+        if self.options.staged or self.options.distrust or not self.summary.to_tree or stored:
             return False
         self.walked = walked = walk(self.tree.top)
-        found = None if self.options.full else quiet.recall(self.cache, self._fingerprint(*walked))
+        found = None if self.options.full else self._in_line.recall(walked)
         if found is None or self.repo.head_at_open is None:
             return False
         self.summary.files, self.summary.chunks, self.summary.files_skipped = found
@@ -131,13 +152,7 @@ class Run:
         whole = s.commit is not None and not any(skip.reason == MISSING for skip in s.skipped)
         if whole and s.to_tree and not self.options.dry_run and not self.options.staged:
             now = walk(self.tree.top) if s.written or s.removed or self.walked is None else self.walked
-            quiet.remember(cache_dir(self.repo), self._fingerprint(*now), s.files, s.chunks, s.files_skipped)
-
-    def _fingerprint(self, signatures: Mapping[str, FileSignature], strays: Sequence[str]) -> str:
-        identity = self.recipe.identity
-        return quiet.fingerprint(
-            self.repo, self.config, (identity.cutter, identity.model, RULES), signatures, strays
-        )
+            self._in_line.remember(now, (s.files, s.chunks, s.files_skipped))
 
     def _entries(self) -> dict[str, Entry] | None:
         if self.options.staged:
@@ -156,7 +171,7 @@ class Run:
             self.repo, self.reader, self.tree, self.cache, self.recipe,
             {name: entry for name, entry in self.own.items() if name.startswith(INDEX + "/")}, unmerged,
             self.walked, staged=self.options.staged, overlaid=not self.summary.to_tree,
-            distrusted=self.options.distrust,
+            distrusted=self.options.distrust, few=self.part is not None,
         )  # fmt: skip
         self.selection = self._select({path: e for path, e in entries.items() if path not in self.own})
         self.targets = targets = self._targets(self.selection.kept)
@@ -179,6 +194,10 @@ class Run:
             self._write(plan)
             if not options.dry_run:
                 self._tidy(plan)
+        except BaseException:
+            if not options.dry_run:
+                self.destination.keep()
+            raise
         finally:
             self.summary.written = self.destination.written
             self.summary.removed = self.destination.removed
@@ -187,8 +206,8 @@ class Run:
             if not options.dry_run:
                 folder = cache_dir(self.repo)  # it moves into `.pkb` when that was just made
                 stock.save(folder)
-                self.verdicts.save(folder, self.live)
-        self._count(plan)
+                self.verdicts.save(folder, self.live if self.part is None else None)
+        self.summary.count(plan, set(self.given_up), self.stock.found, self.records)
 
     # --- what is to be indexed ---
 
@@ -203,7 +222,7 @@ class Run:
             if reason is not None:
                 del selection.kept[path]
                 skipped.append(Skip(path, reason))
-        if entries and not selection.kept:
+        if entries and not selection.kept and self.part is None:
             self.summary.warnings.append(
                 f"none of {len(entries):,} tracked files can be indexed; `git pkb stats --skipped` says why"
             )
@@ -379,15 +398,3 @@ class Run:
             files, chunks = len(self.records), sum(self.records.values())
             wanted = marker.State(identity.model, identity.cutter, self.summary.commit, files, chunks)
         destination.write_state(wanted, self.state_bytes)
-
-    def _count(self, plan: Plan) -> None:
-        s = self.summary
-        out = set(self.given_up)
-        s.files_added = sum(target.path not in out for target in plan.added)
-        s.files_changed = sum(target.path not in out for target in plan.changed)
-        s.files_moved = sum(target.path not in out for _, target in plan.moved)
-        if s.to_tree:
-            kept_moves = {old for old, target in plan.moved if target.path not in out}
-            gone = out & set(self.stock.found) | set(plan.dropped)
-            s.files_removed = len(gone - kept_moves)
-        s.files, s.chunks = len(self.records), sum(self.records.values())

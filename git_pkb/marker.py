@@ -5,7 +5,8 @@ In: bytes of the file. Out: a `State`, and bytes again. Invariant: only `reindex
 """
 
 import re
-from dataclasses import dataclass
+
+from git_pkb.slotted import value
 
 from .errors import NewerFormat
 
@@ -17,7 +18,7 @@ _TEXTS = ("model", "cutter", "commit")
 _NUMBERS = ("format", "files", "chunks")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class State:
     """The tracked state; `commit` is None where only hooks have written."""
 

@@ -7,8 +7,9 @@ came from (asked for now, an old artifact, another file of the run) cannot be to
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from git_pkb.slotted import made_by, mutable, value
 
 from .errors import NewerFormat
 from .excerpt import excerpt
@@ -30,7 +31,7 @@ Halves = tuple[bytes, bytes | None]
 Row = tuple[bytes, bytes, str]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Item:
     """A blob to be indexed; `old`: artifacts of the same path whose rows may serve again, best first."""
 
@@ -40,7 +41,7 @@ class Item:
     old: tuple[Halves | Artifact, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Made:
     """A finished artifact, and how many of its rows were asked for and how many were there."""
 
@@ -49,7 +50,7 @@ class Made:
     reused: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Encoded:
     """The same in the form that is stored and passed between processes."""
 
@@ -85,28 +86,29 @@ def key_of(text: str, material: bytes = b"") -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "replace") + material, digest_size=8).digest()
 
 
-@dataclass(slots=True, eq=False)
 class Draft:
     """An artifact whose rows are not all there yet.
 
     `waits`: for how many keys; `asked`: for how many of them it was the first.
     """
 
-    item: Item
-    records: list[Record] = field(default_factory=list)
-    rows: dict[bytes, Row] = field(default_factory=dict)
-    waits: int = 0
-    asked: int = 0
-    summary: str | None = None
+    __slots__ = ("asked", "item", "records", "rows", "summary", "waits")
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.records: list[Record] = []
+        self.rows: dict[bytes, Row] = {}
+        self.waits = self.asked = 0
+        self.summary: str | None = None
 
 
-@dataclass(slots=True)
+@mutable
 class Batch:
     """Texts that wait to be asked for, each once, and who waits for them."""
 
-    texts: dict[bytes, str] = field(default_factory=dict)
-    passages: "dict[bytes, Passage]" = field(default_factory=dict)
-    waiting: dict[bytes, list[Draft]] = field(default_factory=dict)
+    texts: dict[bytes, str] = made_by(dict)
+    passages: "dict[bytes, Passage]" = made_by(dict)
+    waiting: dict[bytes, list[Draft]] = made_by(dict)
 
     def wait_for(self, draft: Draft, key: bytes, text: str) -> None:
         """Let a draft wait for a text."""
@@ -307,6 +309,8 @@ def _close(drafts: list[Draft], recipe: Recipe) -> Iterator[Made]:
 def _finish(draft: Draft, recipe: Recipe) -> Made:
     records = draft.records
     if recipe.summarizer is not None:
+        from dataclasses import replace
+
         records = [replace(record, summary=draft.rows[record.key][2]) for record in records]
     vectors = None
     if recipe.embedder is not None:

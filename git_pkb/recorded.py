@@ -10,7 +10,8 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from git_pkb.slotted import value
 
 from .mirror.format import BadArtifact, Header, verify
 from .mirror.tree import Found
@@ -20,7 +21,7 @@ _FEW = 32
 _VERDICTS = "skips.json"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Known:
     """What is known of a sound artifact."""
 
@@ -38,11 +39,15 @@ def _word(signature: tuple[int, int, int] | str) -> str:
 
 
 class Memory:
-    """The table of one kind of listing, in a file of the cache folder: stem -> signature, header, records."""
+    """The table of one kind of listing, in a file of the cache folder: stem -> signature, header, records.
 
-    def __init__(self, folder: str, name: str) -> None:
-        self._folder, self._name = folder, f"{name}.json"
-        self._rows: dict[str, tuple[str, Known]] | None = None
+    `off`: remember nothing. Reading a few artifacts is quicker than reading the table, and to write it all of
+    them must have been listed.
+    """
+
+    def __init__(self, folder: str, name: str, *, off: bool = False) -> None:
+        self._folder, self._name, self._off = folder, f"{name}.json", off
+        self._rows: dict[str, tuple[str, Known]] | None = {} if off else None
         self._added: dict[str, tuple[str, Known]] = {}
         self._listed: set[str] | None = None
 
@@ -78,7 +83,7 @@ class Memory:
 
         A cache that cannot be written is done without.
         """
-        if len(self._added) <= _FEW:
+        if self._off or len(self._added) <= _FEW:
             return
         rows = self._load()
         if self._listed is not None:
@@ -132,11 +137,11 @@ class Verdicts:
         self._load()[blob] = reason
         self._dirty = True
 
-    def save(self, folder: str, live: set[str]) -> None:
-        """Write the table if it changed; beyond twice the `live` blobs the others are forgotten."""
+    def save(self, folder: str, live: set[str] | None) -> None:
+        """Write the table if it changed; beyond twice the `live` blobs (if told) others are forgotten."""
         if not self._dirty or self._reasons is None:
             return
-        if len(self._reasons) > 2 * len(live) + 1000:
+        if live is not None and len(self._reasons) > 2 * len(live) + 1000:
             self._reasons = {blob: why for blob, why in self._reasons.items() if blob in live}
         _put(folder, _VERDICTS, json.dumps({"rules": self._rules, "reasons": self._reasons}))
         self._dirty = False

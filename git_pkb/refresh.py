@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from git_pkb.cache.reader import CacheReader, open_reader
+from git_pkb.cache.reader import DAMAGE, CacheReader, is_damage, open_reader, throw_away
 from git_pkb.errors import CannotWrite, Locked, NoIndex, PkbError
 from git_pkb.location import cache_dir
 from git_pkb.recipe import Recipe
@@ -23,6 +23,7 @@ from git_pkb.snapshot import (
     changed_between,
     read_file,
     read_status,
+    start_status,
 )  # fmt: skip
 from git_pkb.tokens import TOKENIZER
 
@@ -156,6 +157,29 @@ def answer(
 ) -> "Answer":
     """What `ask` makes of the current index, and the index it was made of, closed.
 
+    A cache that turns out to be damaged while it is read is thrown away, made anew, and asked again.
+    """
+    try:
+        return _answer(repo, request, status, ask, say, progress)
+    except DAMAGE as error:
+        if not is_damage(error):
+            raise
+        folder = cache_dir(repo)
+        say(f"the cache in {folder} is damaged; making it anew")
+        throw_away(folder)
+    return _answer(repo, request, start_status(repo), ask, say, progress)
+
+
+def _answer(
+    repo: "Repository",
+    request: Request,
+    status: "Child | None",
+    ask: "Callable[[Current], Answer]",
+    say: Callable[[str], None],
+    progress: Callable[[int, int, int], None] | None,
+) -> "Answer":
+    """`answer` over a sound cache.
+
     While git still looks for changes (100 ms in a tree of 40,000 files), the cache is asked as it stands;
     only when something did change, it is brought in line and asked again. A provider is asked once in any
     case.
@@ -206,6 +230,8 @@ def _bring_in_line(
 
         Refresher(repo, request, folder, tree, made_of, stamp, say, progress).run(patient=not usable)
     except (CannotWrite, Locked) as error:
+        if error.__cause__ is not None and is_damage(error.__cause__):
+            raise error.__cause__ from None
         if not usable:
             raise
         warnings.append(f"{error.message}; the answer may be out of date")

@@ -17,8 +17,9 @@ from git_pkb.slotted import value
 if TYPE_CHECKING:
     from git_pkb.git import Child, Repository
 
-#: mtime in ns, size in bytes; equal signatures mean equal content, as for git's own index.
-Signature = tuple[int, int]
+#: mtime in ns, size in bytes, ctime in ns; equal signatures mean equal content, as for git's own index. The last
+#: moves even when a tool puts the mtime back (`cp -p`, `touch -r`, an archive unpacked over the file).
+Signature = tuple[int, int, int]
 
 
 @value
@@ -72,12 +73,14 @@ def parse_status(output: bytes) -> tuple[str | None, list[str]]:
 
 
 def signature(workdir: str, path: str) -> Signature | None:
-    """Mtime and size of a regular file, None when there is none."""
+    """Mtime, size and ctime of a regular file, None when there is none."""
     try:
         found = os.lstat(os.path.join(workdir, path))
     except (OSError, ValueError):
         return None
-    return (found.st_mtime_ns, found.st_size) if stat.S_ISREG(found.st_mode) else None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ctime_ns
 
 
 def read_file(workdir: str, path: str) -> bytes | None:

@@ -16,12 +16,14 @@ from .mirror.names import INDEX, META, VEC
 
 if TYPE_CHECKING:
     from .git import ObjectReader, Repository
+    from .mirror.overlay import Overlay
     from .mirror.tree import Found
     from .model import Entry
 
 Halves = tuple[bytes, bytes | None]
 
 _HISTORY = 50  # commits
+_LITERALLY = {"GIT_LITERAL_PATHSPECS": "1"}
 
 
 class Sources:
@@ -148,19 +150,11 @@ def from_history(
 def _read_history(
     repo: "Repository", reader: "ObjectReader", stems: Mapping[str, str]
 ) -> dict[str, list[Halves]]:
-    commits = repo.git("rev-list", f"--max-count={_HISTORY}", "HEAD", check=False)
     names = [base + suffix for base in stems.values() for suffix in (META, VEC)]
-    if not commits or not names:
-        return {}
-    listed = repo.git(
-        "diff-tree", "--stdin", "-r", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z",
-        "--", *names,
-        input=commits, check=False, env={"GIT_LITERAL_PATHSPECS": "1"},
-    )  # fmt: skip
     paths = {base: path for path, base in stems.items()}
     versions: dict[str, list[Halves]] = {}
     seen: set[tuple[str, str | None]] = set()
-    for halves in _changes(listed.split(b"\0")):
+    for halves in _changes(_read_changes(repo, names)):
         for base in {name.rpartition(".")[0] for name, _ in halves}:
             for side in (0, 1):
                 meta, vec = halves.get((base + META, side)), halves.get((base + VEC, side))
@@ -170,6 +164,56 @@ def _read_history(
                     if found is not None:
                         versions.setdefault(paths[base], []).append(found)
     return versions
+
+
+def from_overlay(
+    repo: "Repository", overlay: "Overlay", languages: Mapping[str, str], commits: Sequence[str]
+) -> Callable[[str], list[Halves]]:
+    """A place: the overlay's artifacts of what these paths (with their languages) held lately.
+
+    Lately: in HEAD, where HEAD was before (a pull, a switch), in `commits`, and in the last commits.
+    """
+    read: list[dict[str, dict[str, None]]] = []
+
+    def of(path: str) -> list[Halves]:
+        if not read:
+            read.append(_recent_blobs(repo, list(languages), ["HEAD", "HEAD@{1}", *commits]))
+        found = (overlay.get(blob, languages[path]) for blob in read[0].get(path, ()))
+        return [halves for halves in found if halves is not None]
+
+    return of
+
+
+def _recent_blobs(
+    repo: "Repository", paths: Sequence[str], commits: Sequence[str]
+) -> dict[str, dict[str, None]]:
+    """Path -> its blobs in some commits and in what the last commits changed."""
+    blobs: dict[str, dict[str, None]] = {}
+    for commit in commits:
+        listed = repo.git(
+            "ls-tree", "-z", "--full-tree", commit, "--", *paths, check=False, env=_LITERALLY
+        )  # fmt: skip
+        for record in listed.split(b"\0")[:-1]:
+            facts, _, name = record.partition(b"\t")
+            path = name.decode("utf-8", "surrogateescape")
+            blobs.setdefault(path, {})[facts.split(b" ")[2].decode("ascii")] = None
+    for halves in _changes(_read_changes(repo, paths)):
+        for (path, _), blob in halves.items():
+            blobs.setdefault(path, {})[blob] = None
+    return blobs
+
+
+def _read_changes(repo: "Repository", names: Sequence[str]) -> list[bytes]:
+    """What the last commits did to some files, as git's raw fields."""
+    commits = repo.git("rev-list", f"--max-count={_HISTORY}", "HEAD", check=False)
+    if not commits or not names:
+        return []
+    listed = repo.git(
+        "diff-tree", "--stdin", "-r", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z",
+        "--", *names,
+        input=commits, check=False, env=_LITERALLY,
+    )  # fmt: skip
+    return listed.split(b"\0")
 
 
 def _changes(fields: Sequence[bytes]) -> Iterator[dict[tuple[str, int], str]]:

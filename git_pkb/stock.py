@@ -24,6 +24,7 @@ from .sources import (
     from_commit,
     from_entries,
     from_history,
+    from_overlay,
     halves_of_found,
     halves_of_names,
     records_in,
@@ -42,7 +43,7 @@ class Stock:
     """See the module.
 
     `entries`: of `.pkb/index` in HEAD or the staging area, whichever is indexed; `walked`: from `tree.walk`;
-    `distrusted`: paths whose artifact counts as damaged.
+    `distrusted`: paths whose artifact counts as damaged; `few`: the entries are a part, see staged.py.
     """
 
     def __init__(
@@ -59,12 +60,13 @@ class Stock:
         staged: bool,
         overlaid: bool,
         distrusted: Iterable[str] = (),
+        few: bool = False,
     ) -> None:
         self.repo, self.reader, self.tree, self.recipe = repo, reader, tree, recipe
         self.entries, self.unmerged, self.staged, self.overlaid = entries, unmerged, staged, overlaid
-        self.of_files = Memory(cache, "artifacts-files")
-        self.of_blobs = Memory(cache, "artifacts-blobs")
-        self.of_overlay = Memory(cache, "artifacts-overlay")
+        self.of_files = Memory(cache, "artifacts-files", off=few)
+        self.of_blobs = Memory(cache, "artifacts-blobs", off=few)
+        self.of_overlay = Memory(cache, "artifacts-overlay", off=few)
         listing = scan_entries(entries) if staged else pair(*(walked or walk(tree.top)))
         self.found: dict[str, Found] = listing.found
         self.strays: list[str] = listing.strays
@@ -154,6 +156,9 @@ class Stock:
         if self.entries and not in_haste and len(plan.writes) <= _HISTORY_FOR:
             bases = {target.path: stems[target.path] for target in plan.writes}
             sources.add_place(from_history(self.repo, self.reader, bases))
+        if self.overlaid and not in_haste and len(plan.writes) <= _HISTORY_FOR:
+            languages = {target.path: target.language for target in plan.writes}
+            sources.add_place(from_overlay(self.repo, self.overlay, languages, commits))
 
     def whole(self, header: Header, group: Sequence[Target]) -> tuple[Halves, int] | None:
         """A sound artifact with this header from any place, and its number of pieces."""

@@ -224,3 +224,57 @@ def test_main_works_on_streams_without_reconfigure(monkeypatch):
     monkeypatch.setattr(sys, "stdout", stream)
     assert cli.main(["--version"]) == 0
     assert stream.getvalue() == f"git-pkb {__version__}\n"
+
+
+def test_closed_streams_are_no_bug(repo):
+    """With all three streams closed the command works, and what it opens does not take their numbers."""
+    repo.commit({"a.py": "def harvest():\n    pass\n"})
+    program = f"exec '{sys.executable}' -c 'import sys; from git_pkb.cli import main; sys.exit(main())'"
+    for command in ("search harvest", "stats --json", "--version"):
+        done = subprocess.run(["sh", "-c", f"{program} {command} <&- >&- 2>&-"], cwd=repo.path, check=False)
+        assert done.returncode == 0, command
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    ("command", "code"), [("nope 2>/dev/full", 2), ("stats --json >/dev/full", 74), ("stats >/dev/full", 74)]
+)
+def test_a_full_disk_behind_the_output_keeps_the_exit_code(repo, command, code):
+    """Where even the error cannot be printed, the exit code still tells, and no traceback follows."""
+    repo.commit({"a.py": "x = 1\n"})
+    program = f"exec '{sys.executable}' -c 'import sys; from git_pkb.cli import main; sys.exit(main())'"
+    line = f"{program} {command}"
+    done = subprocess.run(["sh", "-c", line], cwd=repo.path, check=False, capture_output=True, text=True)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_inside_the_git_folder_search_answers_from_head(repo, pkb):
+    """Started in `.git`, where there is no work tree, search answers as in a bare repository."""
+    repo.commit({"a.py": "def harvest():\n    pass\n"})
+    assert "a.py" in pkb("search", "harvest", cwd=repo.path / ".git").out
+
+
+@pytest.mark.usefixtures("repo")
+def test_a_work_tree_that_is_not_there_is_named(pkb):
+    """A GIT_WORK_TREE that does not exist is the caller's mistake, not a bug."""
+    ran = pkb("search", "x", code=2, env={"GIT_WORK_TREE": "/nonexistent/tree"})
+    assert "/nonexistent/tree does not exist" in ran.err
+
+
+def test_an_option_that_names_nothing_is_told(pkb, repo):
+    """A mistyped folder or language answers nothing, and says why."""
+    repo.commit({"src/a.py": "def frobnicate():\n    pass\n"})
+    ran = pkb("search", "frobnicate", "--scope", "scr", "--lang", "klingon", code=1)
+    assert (ran.out, ran.err.count("hint: ")) == ("", 2)
+    assert "--scope scr" in ran.err
+    assert "--lang klingon" in ran.err
+    assert "hint" not in pkb("search", "frobnicate", "--scope", "src", "--lang", "go", code=1).err
+
+
+@pytest.mark.parametrize("action", ["list", "get", "set", "unset", "trust"])
+def test_help_of_every_config_action_says_what_it_does(action, capsys):
+    """A sentence stands above the options."""
+    assert cli.main(["config", action, "-h"]) == 0
+    assert ".\n\n" in capsys.readouterr().out

@@ -1,5 +1,7 @@
 """`git pkb chunk`: a file cut as it would be embedded."""
 
+import os
+
 import pytest
 
 SOURCE = '"""Adds."""\n\n\ndef add(a, b):\n    """The sum."""\n    return a + b\n'
@@ -84,3 +86,9 @@ def test_escape_sequences_do_not_reach_the_screen(pkb, story):
     """Content is shown, not obeyed."""
     story.write("evil.txt", "red \x1b[31m text\n")
     assert "\\x1b[31m" in pkb("chunk", "evil.txt").out
+
+
+def test_a_fifo_is_not_waited_for(story, pkb):
+    """What is no regular file is refused at once."""
+    os.mkfifo(story.path / "pipe.py")
+    assert "not a regular file" in pkb("chunk", "pipe.py", code=2).err

@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 from conftest import Repo
@@ -218,7 +219,7 @@ def test_attributes_outside_the_tree(
 
 
 def test_attributes_unset_are_cheap(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When no attributes file but this program's own names them, git is not asked about every path."""
+    """When no attributes file but this program's own names them, git is not asked about many paths."""
     repo.commit(
         {".gitattributes": "*.txt text\n", ".pkb/.gitattributes": "index/** linguist-generated\n", "a": "a"}
     )
@@ -231,7 +232,8 @@ def test_attributes_unset_are_cheap(repo: Repo, monkeypatch: pytest.MonkeyPatch)
         return git(self, *args, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Repository, "git", spy)
-    assert found.reader().attributes(["a"], ["linguist-generated"]) == {}
+    many = ["a", *(f"absent{number}" for number in range(60))]
+    assert found.reader().attributes(many, ["linguist-generated"]) == {}
     assert "check-attr" not in asked
 
 
@@ -342,3 +344,32 @@ def test_cat_file_ends_with_its_reader(repo: Repo) -> None:
     assert running.poll() is None
     del reader
     assert running.returncode is not None
+
+
+def test_an_interrupted_answer_is_not_the_next_one(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an interruption between question and answer, the next blob is the one that was asked for."""
+    repo.commit({"a": "first\n", "b": "second\n"})
+    reader = PlumbingReader(discover(str(repo.path)))
+    assert reader.blob(repo.blob("a")) == b"first\n"
+    running = PlumbingReader._running
+
+    class Interrupted:
+        """A pipe whose reader is interrupted."""
+
+        def __init__(self, pipe: IO[bytes]) -> None:
+            self.close = pipe.close
+
+        def readline(self) -> bytes:
+            raise KeyboardInterrupt
+
+    def interrupt(self: PlumbingReader) -> subprocess.Popen[bytes]:
+        batch = running(self)
+        assert batch.stdout is not None
+        batch.stdout = Interrupted(batch.stdout)  # type: ignore[assignment]
+        return batch
+
+    monkeypatch.setattr(PlumbingReader, "_running", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        reader.blob(repo.blob("a"))
+    monkeypatch.setattr(PlumbingReader, "_running", running)
+    assert reader.blob(repo.blob("b")) == b"second\n"

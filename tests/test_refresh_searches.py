@@ -1,9 +1,11 @@
 """Searching while something else happens: paid models, other processes, interruptions, full disks."""
 
+import contextlib
 import json
 import os
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -236,3 +238,38 @@ def test_a_change_while_the_search_runs_is_seen(repo: Repo, pkb: Pkb) -> None:
     repo.write("a.py", GADGET.replace("frobnicate", "defenestrate"))
     assert paths(pkb("search", "--json", "--mode", "keyword", "defenestrate")) == ["a.py"]
     assert paths(pkb("search", "--json", "--mode", "keyword", "frobnicate", code=1)) == []
+
+
+@pytest.mark.parametrize("dirty", [False, True])
+def test_a_cache_damaged_inside_is_made_anew(repo: Repo, pkb: Pkb, *, dirty: bool) -> None:
+    """Damage that shows only while the cache is read or written costs one rebuild, not the answer."""
+    repo.commit({"gadget.py": GADGET, "other.py": source("quarry")})
+    pkb("search", "frobnicate")
+    database = cache(repo) / "cache.db"
+    if dirty:
+        size = database.stat().st_size
+        with database.open("r+b") as file:
+            file.seek(8192 * 3)
+            file.write(b"\xff" * (size - 8192 * 3))
+        repo.write("new.py", source("sprocket"))
+    else:
+        with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute("UPDATE OR IGNORE postings SET term = CAST(x'66726fff' AS TEXT)")
+            connection.execute("UPDATE postings SET term = CAST(x'66726fff' AS TEXT) WHERE term LIKE 'frob%'")
+    ran = pkb("search", "fro", "--json")
+    assert paths(ran)[0] == "gadget.py"
+    again = pkb("search", "frobnicate", "--json")
+    assert paths(again)[0] == "gadget.py"
+    assert again.err == ""
+
+
+def test_an_edit_that_keeps_size_and_mtime_is_seen(repo: Repo, pkb: Pkb) -> None:
+    """A file changed since HEAD and then changed again under its old mtime is read again."""
+    repo.commit({"a.py": "x = 1\n"})
+    file = repo.write("a.py", "def harvest():\n    pass\n")
+    os.utime(file, (10**9, 10**9))
+    pkb("search", "harvest")
+    repo.write("a.py", "def sprocks():\n    pass\n")
+    os.utime(file, (10**9, 10**9))
+    ran = pkb("search", "sprocks", "--json")
+    assert ran.json()["results"][0]["symbols"][0]["name"] == "sprocks"

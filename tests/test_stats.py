@@ -18,6 +18,7 @@ def test_before_and_after_indexing(repo, pkb):
         False,
         None,
     )
+    assert "searches use the cache alone" in pkb("stats").out
     pkb("reindex")
     after = stats(pkb)
     assert (after["files"], after["missing"], after["current"], after["indexed_commit"]) == (2, 0, True, head)

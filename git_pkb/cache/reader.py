@@ -9,6 +9,7 @@ import os
 import sqlite3
 from array import array
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import accumulate
 
 from git_pkb.cache.matrix import Matrix, map_matrix
@@ -16,6 +17,9 @@ from git_pkb.cache.schema import DATABASE, open_existing
 from git_pkb.slotted import value
 
 _MOST_VARIABLES = 500  # SQLite's limit is 999 in old builds
+
+#: What reading may raise where the file is damaged in a place that opening it does not look at.
+DAMAGE = sqlite3.DatabaseError
 
 #: Ids (pieces, or files for the fields of paths) that hold a term, and how often (at most 255).
 Posting = tuple["array[int]", bytes]
@@ -212,3 +216,17 @@ def open_reader(folder: str) -> CacheReader | None:
     except (sqlite3.Error, ValueError):
         connection.close()
         return None
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether a database is damaged, rather than locked or on a disk that is full."""
+    return isinstance(error, DAMAGE) and (
+        not isinstance(error, sqlite3.OperationalError) or "decode" in str(error)
+    )
+
+
+def throw_away(folder: str) -> None:
+    """Remove a database that turned out to be damaged; the next search makes a new one."""
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            os.remove(os.path.join(folder, DATABASE + suffix))

@@ -5,11 +5,11 @@ inner. Invariant: a parent comes before its children and holds them; no two name
 """
 
 import re
-from dataclasses import dataclass
 
 import tree_sitter
 
 from git_pkb.chunk.layout import Lines
+from git_pkb.slotted import mutable
 
 TYPES = frozenset({"class", "struct", "interface", "trait", "impl", "enum"})
 CALLABLES = frozenset({"function", "method"})
@@ -63,7 +63,7 @@ _WORD = re.compile(rb"[A-Za-z_]+-?")
 _MAX_NAME = 120
 
 
-@dataclass(slots=True)
+@mutable
 class Found:
     """One definition.
 

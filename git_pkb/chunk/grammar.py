@@ -5,7 +5,6 @@ whose grammar does not load behaves like one that has none; nothing here raises 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -14,11 +13,12 @@ import tree_sitter
 import tree_sitter_language_pack
 
 from git_pkb.chunk.languages import LANGUAGES
+from git_pkb.slotted import value
 
 _QUERIES = Path(__file__).with_name("queries")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Grammar:
     """A parser and the query whose captures are definitions (see queries/README)."""
 

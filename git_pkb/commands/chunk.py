@@ -7,6 +7,7 @@ functions that `reindex` uses, over the bytes git has or would store.
 import argparse
 import os
 import posixpath
+import stat
 import sys
 from typing import TYPE_CHECKING
 
@@ -130,6 +131,8 @@ def _stored(repo: Repository, path: str, file: str) -> bytes:
         if not changed:
             return repo.git("cat-file", "blob", mode_oid_stage.split()[1].decode())
     try:
+        if not stat.S_ISREG(os.stat(file).st_mode):  # a FIFO would be waited for without end
+            raise UsageError(f"{file} is not a regular file")
         with open(file, "rb") as source:
             return source.read()
     except OSError as error:

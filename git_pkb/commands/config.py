@@ -19,21 +19,23 @@ KEY_HELP = "name of a setting in any case, e.g. search.k"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Actions as subcommands of their own, each with its options."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, help="what to do:")
-    show = actions.add_parser("list", help="all effective settings and where each comes from")
+
+    def add(name: str, what: str) -> argparse.ArgumentParser:
+        return actions.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+
+    show = add("list", "all effective settings and where each comes from")
     show.add_argument("--changed", action="store_true", help="only those that differ from the default")
     show.add_argument("--json", action="store_true", help="one JSON object")
-    get = actions.add_parser("get", help="print one effective setting; exit 1 when it is unset")
+    get = add("get", "print one effective setting; exit 1 when it is unset")
     get.add_argument("key", metavar="KEY", help=KEY_HELP)
-    put = actions.add_parser("set", help=f"change a setting in {CONFIG_FILE}, keeping its comments")
+    put = add("set", f"change a setting in {CONFIG_FILE}, keeping its comments")
     put.add_argument("key", metavar="KEY", help=KEY_HELP)
     put.add_argument("value", metavar="VALUE", help="lists with commas, tables as `.tsx=code`, or JSON")
-    drop = actions.add_parser("unset", help="take a setting out again")
+    drop = add("unset", "take a setting out again")
     drop.add_argument("key", metavar="KEY", help=KEY_HELP)
     for action in (put, drop):
         action.add_argument("--local", action="store_true", help="in git's configuration of this clone alone")
-    trust = actions.add_parser(
-        "trust", help="let this clone use the providers and caps its tracked settings name"
-    )
+    trust = add("trust", "let this clone use the providers and caps its tracked settings name")
     how = trust.add_mutually_exclusive_group()
     how.add_argument("--show", action="store_true", help="only print what is not trusted yet")
     how.add_argument("--revoke", action="store_true", help="trust nothing in this clone any more")

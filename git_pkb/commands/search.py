@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from git_pkb.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from git_pkb.config import Config
     from git_pkb.git import Repository
     from git_pkb.output.progress import Progress
@@ -44,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """Search and print; 1 when nothing was found."""
     if args.interactive and args.json:
         raise UsageError("-i and --json exclude each other")
-    if not args.query and not args.interactive:
+    if not "".join(args.query).strip() and not args.interactive:
         raise UsageError("there is nothing to search for", "git pkb search QUERY, or git pkb search -i")
     # git is asked first and answers beside everything else
     from git_pkb.git import Early
@@ -86,7 +88,26 @@ def run(args: argparse.Namespace) -> int:
         _print(args, results, repo)
     for warning in results.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    return FOUND if results.results else NOTHING
+    if results.results:
+        return FOUND
+    for hint in _why_nothing(args, options, repo):
+        print(f"hint: {hint}", file=sys.stderr)
+    return NOTHING
+
+
+def _why_nothing(args: argparse.Namespace, options: "SearchOptions", repo: "Repository") -> "Iterator[str]":
+    """What of the options names nothing at all."""
+    import os
+
+    from git_pkb.chunk.languages import LANGUAGES
+    from git_pkb.output.terminal import safe
+
+    for given, scope in zip(args.scope, options.scopes, strict=True):
+        if repo.workdir is not None and not os.path.lexists(os.path.join(repo.workdir, scope)):
+            yield f"--scope {safe(given)}: nothing of that name is in the work tree"
+    for language in options.languages:
+        if language not in LANGUAGES:
+            yield f"--lang {safe(language)}: no such language; `git pkb stats` names those of this repository"
 
 
 class _Line:

@@ -87,6 +87,8 @@ def _state(stats: "Stats") -> str:
     found = ", ".join(f"{count:,} {what}" for count, what in counts if count)
     if not found:
         return "in line with HEAD"
+    if not stats.files and not stats.damaged and stats.written_to == "tree":
+        return f"{found}: searches use the cache alone; `git pkb reindex` writes artifacts"
     return f"{found}; `git pkb reindex` brings it in line"
 
 

@@ -74,6 +74,10 @@ def _parse_location(printed: str, cwd: str, env: dict[str, str]) -> Repository:
     workdir = None
     if inside == "true" or len(rest) > 1:
         workdir = os.path.realpath(os.path.join(cwd, rest.pop(0)))
+        if not os.path.isdir(workdir):
+            raise NotARepository(
+                f"the work tree {workdir} does not exist", "correct GIT_WORK_TREE or the setting core.worktree"
+            )
     prefix = "\n".join(rest)
     common_dir = os.path.realpath(os.path.join(cwd, common))
     if not os.path.isdir(common_dir):

@@ -64,6 +64,15 @@ class PlumbingReader:
         """See `ObjectReader`."""
         if not self._may_ask(oid):
             raise MissingBlob(oid)
+        try:
+            return self._ask(oid)
+        except MissingBlob:
+            raise
+        except BaseException:  # a timeout, Ctrl-C: the rest of the answer would be taken for the next one
+            self.close()
+            raise
+
+    def _ask(self, oid: str) -> bytes:
         batch = self._running()
         stdin, stdout = batch.stdin, batch.stdout
         if stdin is None or stdout is None:
@@ -75,6 +84,8 @@ class PlumbingReader:
             if not answer:
                 self.close()
             raise MissingBlob(oid)
+        if answer[0] != oid.encode():
+            raise process.GitError(f"git cat-file was asked for {oid} and answered {answer[0].decode()}")
         size = int(answer[2])
         data = stdout.read(size)
         stdout.read(1)

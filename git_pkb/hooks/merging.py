@@ -7,8 +7,9 @@ damaged.
 
 import os
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from git_pkb.slotted import value
 
 if TYPE_CHECKING:
     from git_pkb.git import Repository
@@ -44,7 +45,7 @@ def _read(repo: "Repository", name: str) -> bytes:
         return b""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Merged:
     """The merge commit `git merge` has just made: its name, its tree, its whole text."""
 

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 #: the work tree alone (below pre-commit); tells post-commit that there is something to bring in line.
 MARKER = "pkb/after-commit"
 _OFF = ("", "0", "false", "no", "off")
+_AGAIN = 0.02  # seconds until the next look whether git has ended
 
 
-class HookTimeout(PkbError):
-    """A hook took longer than it may."""
-
-    code = "hook-timeout"
+class HookTimeout(BaseException):
+    """A hook took longer than it may. No `Exception`: it comes at any moment, and may not pass for one."""
 
 
 def run_hook(name: str) -> int:
@@ -43,9 +42,9 @@ def run_hook(name: str) -> int:
 
         repo = discover()
         _HOOKS[name](repo)
-    except Exception as error:  # a hook never hurts: whatever it is, the commit goes through
+    except (Exception, HookTimeout) as error:  # a hook never hurts: whatever it is, the commit goes through
         message = " ".join(str(error).split()) or type(error).__name__
-        if not isinstance(error, PkbError):
+        if not isinstance(error, (PkbError, HookTimeout)):
             message = f"{type(error).__name__}: {message}"
         print(f"git pkb: the index was left as it is: {message}", file=sys.stderr)
         return 1 if repo is not None and _is_strict(repo) else 0
@@ -61,14 +60,20 @@ def _pre_commit(repo: "Repository") -> None:
         _bring_up(repo, left_over)
     if below_pre_commit() and artifacts_put_aside():
         before = _staged_artifacts(repo)
-        _index(repo, index_only=True)
-        changed = sorted(path for path, _ in before ^ _staged_artifacts(repo))
-        _flag(repo, changed, "--assume-unchanged")
-        _leave_marker(repo, changed)
+        try:
+            _index(repo, index_only=True)
+        finally:  # what was finished before a failure is staged, too
+            changed = sorted(path for path, _ in before ^ _staged_artifacts(repo))
+            _flag(repo, changed, "--assume-unchanged")
+            _leave_marker(repo, changed)
         return
-    summary = _index(repo)
-    if _is_only() and (summary.written or summary.removed):
-        _leave_marker(repo, [])
+    wrote = True
+    try:
+        summary = _index(repo)
+        wrote = bool(summary.written or summary.removed)
+    finally:
+        if wrote and _is_only():
+            _leave_marker(repo, [])
 
 
 def _post_commit(repo: "Repository") -> None:
@@ -128,6 +133,7 @@ def _index(repo: "Repository", *, index_only: bool = False) -> "Summary":
             max_cost=min(caps, default=0.0),
             reuse_from=other_sides(repo),
             index_only=index_only,
+            quick=True,
         )
     for warning in summary.warnings:
         print(f"git pkb: {warning}", file=sys.stderr)
@@ -136,12 +142,20 @@ def _index(repo: "Repository", *, index_only: bool = False) -> "Summary":
 
 @contextlib.contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise HookTimeout in the block after so many seconds, where the system can (not on Windows)."""
+    """Raise HookTimeout in the block after so many seconds, where the system can (not on Windows).
+
+    Not while git runs for us: it would be killed, and leave its `index.lock` behind.
+    """
     if seconds <= 0 or not hasattr(signal, "setitimer"):
         yield
         return
 
+    from git_pkb.git import process
+
     def give_up(_signal: int, _frame: object) -> None:
+        if process.running():
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+            return
         raise HookTimeout(f"it took longer than {seconds:g} s; run `git pkb reindex` to complete it")
 
     before = signal.signal(signal.SIGALRM, give_up)

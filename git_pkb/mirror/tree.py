@@ -12,7 +12,8 @@ import contextlib
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from git_pkb.slotted import value
 
 from ..errors import CannotWrite
 from ..model import Artifact, Entry
@@ -44,7 +45,7 @@ FileSignature = tuple[int, int, int]
 Signature = FileSignature | str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Found:
     """The artifact of one source path: name without suffix and the signatures of its halves."""
 
@@ -54,7 +55,7 @@ class Found:
     vec: Signature | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Listing:
     """All artifacts by source path, and names that belong to no source or lack their `.meta`."""
 
