@@ -165,9 +165,13 @@ def _report(error: PkbError, arguments: Sequence[str]) -> int:
             print(f"error: {error.message}", file=sys.stderr)
             if error.hint:
                 print(f"hint: {error.hint}", file=sys.stderr)
+        sys.stdout.flush()
     except OSError:  # the reader has gone, or the disk the output goes to is full: the exit code still tells
-        lost = sys.stdout if "--json" in options else sys.stderr
-        os.dup2(os.open(os.devnull, os.O_WRONLY), lost.fileno())
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:  # the interpreter would complain at exit, with a code of its own
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return error.exit_code
 
 

@@ -17,7 +17,7 @@ from git_pkb.slotted import value
 if TYPE_CHECKING:
     from git_pkb.git import Child, Repository
 
-#: mtime in ns, size in bytes, ctime in ns; equal signatures mean equal content, as for git's own index. The last
+#: mtime in ns, size in bytes, ctime in ns; equal signatures mean equal content, as for git's index. The last
 #: moves even when a tool puts the mtime back (`cp -p`, `touch -r`, an archive unpacked over the file).
 Signature = tuple[int, int, int]
 

@@ -1,4 +1,4 @@
-"""One small program a language for the cutter's tests: source, its definitions, the breadcrumbs of its pieces.
+"""One small program a language for the cutter's tests: source, definitions, the breadcrumbs of its pieces.
 
 A line `@@` stands for forty lines of `filler`, so that each member is large enough to become a piece.
 """

@@ -254,9 +254,9 @@ def test_a_cache_damaged_inside_is_made_anew(repo: Repo, pkb: Pkb, *, dirty: boo
         repo.write("new.py", source("sprocket"))
     else:
         with contextlib.closing(sqlite3.connect(database)) as connection, connection:
-            connection.execute("UPDATE OR IGNORE postings SET term = CAST(x'66726fff' AS TEXT)")
-            connection.execute("UPDATE postings SET term = CAST(x'66726fff' AS TEXT) WHERE term LIKE 'frob%'")
-    ran = pkb("search", "fro", "--json")
+            damage = "UPDATE postings SET term = CAST(term || x'ff' AS TEXT) WHERE term LIKE 'frob%'"
+            connection.execute(damage)
+    ran = pkb("search", "frobn", "--json")
     assert paths(ran)[0] == "gadget.py"
     again = pkb("search", "frobnicate", "--json")
     assert paths(again)[0] == "gadget.py"

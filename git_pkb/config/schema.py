@@ -42,9 +42,10 @@ class EmbeddingConfig:
     """Which model turns text into vectors."""
 
     provider: str = _set(
-        "`local`, `voyage`, `bedrock`, `openai`, `openai-compatible`, `ollama`, `mock`, or `none`",
+        "who makes vectors",
         "local",
         trust=True,
+        choices=("local", "voyage", "bedrock", "openai", "openai-compatible", "ollama", "mock", "none"),
     )
     model: str | None = _set("model name; unset: the provider's default", trust=True)
     dimensions: int = _set("components of a vector", 256, minimum=1)
@@ -61,9 +62,10 @@ class SummarizerConfig:
     """Which model describes pieces in words."""
 
     provider: str = _set(
-        "`none`, `anthropic`, `openai-compatible`, `ollama`, `bedrock`, `docstring` (no model), `mock`",
+        "who describes pieces; `docstring` takes their doc comments and asks no model",
         "none",
         trust=True,
+        choices=("none", "anthropic", "openai-compatible", "ollama", "bedrock", "docstring", "mock"),
     )
     model: str | None = _set("model name; unset: the provider's default", trust=True)
     apikeyenv: str | None = _set("name of the environment variable that holds the key", trust=True)

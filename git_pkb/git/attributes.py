@@ -26,7 +26,7 @@ def check_attributes(
         return {}
     if len(paths) > _FEW and not _mentioned(repo, reader, [name.encode() for name in names]):
         return {}
-    # Asked from inside `.git`, there is no work tree, and unlike in a bare repository git minds: any folder will
+    # Asked from inside `.git`, there is no work tree, and unlike in a bare one git minds: any folder will
     # do, because `--cached` looks into none.
     inside = (f"--work-tree={repo.git_dir}",) if repo.workdir is None and not repo.bare else ()
     out = repo.git(

@@ -76,7 +76,8 @@ def _parse_location(printed: str, cwd: str, env: dict[str, str]) -> Repository:
         workdir = os.path.realpath(os.path.join(cwd, rest.pop(0)))
         if not os.path.isdir(workdir):
             raise NotARepository(
-                f"the work tree {workdir} does not exist", "correct GIT_WORK_TREE or the setting core.worktree"
+                f"the work tree {workdir} does not exist",
+                "correct GIT_WORK_TREE or the setting core.worktree",
             )
     prefix = "\n".join(rest)
     common_dir = os.path.realpath(os.path.join(cwd, common))

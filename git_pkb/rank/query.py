@@ -19,8 +19,8 @@ _ABOUT_DOCS = frozenset(
     " benchmarks bench guide".split()
 )
 _ABOUT_SETUP = frozenset(
-    "build ci workflow workflows github gitlab gradle maven pom pyproject makefile cmake docker dockerfile"
-    " toolchain dependencies packaging release releases".split()
+    "ci workflow workflows github gitlab gradle maven pom pyproject makefile cmake docker dockerfile"
+    " toolchain dependencies packaging".split()
 )
 
 
