@@ -191,7 +191,7 @@ def _unexpected(error: Exception) -> PkbError:
             f"{error.strerror}{where}", "free some space or give yourself the right to write there"
         )
     if type(error).__module__ == "sqlite3":
-        return CannotWrite(f"the cache cannot be read: {error}", "delete it: .pkb/cache or .git/pkb/cache.db")
+        return CannotWrite(f"the cache cannot be read: {error}", "delete it: .git/pkb/cache.db")
     log = _write_log(error)
     kept = f"the details are in {log}; please report them" if log else "please report it"
     return PkbError(f"this is a bug: {type(error).__name__}: {error}", kept)

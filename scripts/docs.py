@@ -59,7 +59,7 @@ FILES = (
     (".pkb/config.toml", "settings the team shares (tracked)"),
     (".pkb/state.toml", "format, model and marker of the index (tracked)"),
     (".pkb/index/", "one `.meta` (text) and one `.vec` (vectors) for each indexed file (tracked)"),
-    (".pkb/cache/", "the cache, or `pkb/` in the git directory; derived, safe to delete"),
+    (".git/pkb/", "the cache; derived, safe to delete"),
 )
 
 

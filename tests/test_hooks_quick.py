@@ -25,7 +25,7 @@ def hooked(request: pytest.FixtureRequest, repo: Repo, pkb: PKB) -> Repo:
 
 def note(repo: Repo) -> Path:
     """Where the tree is noted."""
-    return repo.path / ".pkb/cache" / NOTE
+    return repo.path / ".git/pkb" / NOTE
 
 
 def noted(repo: Repo) -> str:

@@ -322,3 +322,36 @@ def test_a_hostile_cache_is_not_believed(repo, pkb):
         ):
             (cache / name).write_text(content)
             assert pkb("reindex", "--json").json()["files_changed"] == 0
+
+
+def test_a_pipe_in_place_of_an_artifact_keeps_nobody_waiting(repo, pkb):
+    """A named pipe where an artifact or the state should be counts as absent: check says so, all of them end."""
+    repo.commit({"a.py": "def a():\n    return 1\n"})
+    pkb("reindex")
+    for name in (".pkb/index/a.py.meta", ".pkb/state.toml"):
+        (repo.path / name).unlink()
+        os.mkfifo(repo.path / name)
+    assert "a.py" in pkb("check", code=1).out
+    pkb("stats")
+    pkb("reindex", code=None)
+
+
+PLACES = (".pkb/cache/cache.db", ".pkb/cache.db")
+
+
+def test_a_cache_that_was_committed_is_not_believed(repo, pkb):
+    """Whatever a stranger puts where a cache might be, search answers from the files."""
+    repo.commit({"a.py": "def greet():\n    return 1\n"})
+    pkb("search", "greet")
+    stranger = (repo.path / ".git/pkb/cache.db").read_bytes()
+    repo.commit(
+        {
+            "a.py": "def farewell():\n    return 2\n",
+            ".pkb/cache/cache.db": stranger,
+            ".pkb/cache.db": stranger,
+        }
+    )
+    clone = repo.path.parent / "clone"
+    repo.git("clone", "--quiet", str(repo.path), str(clone))
+    assert "farewell" in pkb("search", "farewell", cwd=clone).out
+    assert repo.git("-C", str(clone), "status", "--porcelain") == ""

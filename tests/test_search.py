@@ -412,7 +412,7 @@ def test_damaged_artifacts_are_made_up_for(story: Repo, pkb: Pkb, damage: bytes)
         half.write_bytes(damage)
     story.commit({}, "damage")
     for name in ("cache.db",):
-        for place in (story.path / ".pkb/cache", story.path / ".git/pkb"):
+        for place in (story.path / ".git/pkb",):
             (place / name).unlink(missing_ok=True)
     assert pkb("search", "--json", "settings table").json()["results"] == expected
 

@@ -66,7 +66,9 @@ def as_text(stats: "Stats", skipped: bool) -> str:
         ),
         (
             "of the source",
-            f"{index / stats.source_bytes:.0%} of {_size(stats.source_bytes)}" if index else "",
+            f"{index / stats.source_bytes:.0%} of {_size(stats.source_bytes)}"
+            if index and stats.source_bytes
+            else "",
         ),
         ("in git's store", _size(stats.pack_bytes) if stats.pack_bytes else "not committed"),
         ("cache", f"{_size(stats.cache_bytes)} in {safe(stats.cache)}"),

@@ -9,6 +9,7 @@ that reading notices and `reindex` mends. `state.toml` and the settings are sync
 """
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -185,7 +186,10 @@ class Tree:
     def read(self, name: str) -> bytes:
         """The bytes of a file under `.pkb` (raises OSError)."""
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        flags |= getattr(os, "O_NONBLOCK", 0)  # a pipe of that name must not keep us waiting
         with open(os.open(self._at(name), flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise FileNotFoundError(errno.ENOENT, "not a regular file", name)
             return file.read()
 
     def write_artifact(self, base: str, artifact: Artifact) -> dict[str, bytes]:
