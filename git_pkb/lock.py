@@ -9,8 +9,8 @@ import os
 import time
 from collections.abc import Iterator
 
-from .errors import CannotWrite, Locked
-from .location import Place, state_dir
+from git_pkb.errors import CannotWrite, Locked
+from git_pkb.location import Place, state_dir
 
 DEFAULT_WAIT = 3.0  # seconds; a hook must not keep a commit waiting
 _POLL = 0.05
@@ -20,7 +20,7 @@ def writer_lock(repo: Place, wait: float = DEFAULT_WAIT) -> contextlib.AbstractC
     """The lock of everything that writes `.pkb` or the cache of this worktree."""
     folder = state_dir(repo)
     if not os.access(folder if os.path.isdir(folder) else repo.git_dir, os.W_OK):
-        from .location import cache_dir
+        from git_pkb.location import cache_dir
 
         folder = cache_dir(repo)
     return hold(os.path.join(folder, "lock"), wait)

@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from .globs import matcher
-from .model import MODE_TYPE_MASK, Entry, Skip
-from .slotted import value
+from git_pkb.globs import matcher
+from git_pkb.model import MODE_TYPE_MASK, Entry, Skip
+from git_pkb.slotted import value
 
 #: Raised when `content_skip` changes its mind about some content: remembered verdicts are then forgotten.
 RULES = "1"

@@ -30,9 +30,9 @@ from git_pkb.output.evaltable import grid
 from git_pkb.output.terminal import of_stream
 from git_pkb.rank.files import WEIGHTS
 from git_pkb.rank.results import FileResult
-from git_pkb.refresh import Current, current, request_for
-from git_pkb.searcher import SearchOptions, rank
-from git_pkb.snapshot import start_status
+from git_pkb.search.refresh import Current, current, request_for
+from git_pkb.search.searcher import SearchOptions, rank
+from git_pkb.search.snapshot import start_status
 from git_pkb.tokens import Tokenizer
 
 CANDIDATES = 60  # of each question that are kept; what is below never comes into the first ten

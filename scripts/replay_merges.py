@@ -21,8 +21,9 @@ from pathlib import Path
 
 from replaying import ENVIRONMENT, Calls, Clone, clone, inside, table, with_index
 
-from git_pkb import checker, config, indexer
+from git_pkb import config
 from git_pkb.git import discover
+from git_pkb.index import checker, indexer
 
 MOCK = {"pkb.embedding.provider": "mock", "pkb.embedding.dimensions": "16"}
 WORKFLOWS = ("every-commit", "default-branch", "local")

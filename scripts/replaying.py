@@ -86,8 +86,9 @@ def with_index(clone: Clone, source: str, artifacts: str | None) -> str:
 
     Neither the work tree nor the staging area of the clone is touched.
     """
-    from git_pkb import config, indexer
+    from git_pkb import config
     from git_pkb.git import discover
+    from git_pkb.index import indexer
 
     scratch = {"GIT_INDEX_FILE": str(clone.folder / ".git" / "replay-index")}
     clone.git("read-tree", "--empty", env=scratch)

@@ -33,8 +33,8 @@ from git_pkb.location import cache_dir
 from git_pkb.output import jsonout
 from git_pkb.output.evaltable import table
 from git_pkb.output.terminal import of_stream
-from git_pkb.refresh import current, request_for
-from git_pkb.snapshot import start_status
+from git_pkb.search.refresh import current, request_for
+from git_pkb.search.snapshot import start_status
 
 
 def ask(folder: Path, cases: Sequence[Case], modes: Sequence[str]) -> Report:

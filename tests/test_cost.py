@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from git_pkb import cost, tokencount
 from git_pkb.errors import CostCapExceeded
+from git_pkb.net import cost, tokencount
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_counting_downloads_nothing() -> None:
 COUNT_BY_TOKENIZER = """
 import sys
 from tokenizers import Tokenizer, models, pre_tokenizers
-from git_pkb import tokencount
+from git_pkb.net import tokencount
 made = Tokenizer(models.WordLevel({"one": 0, "two": 1, "?": 2}, unk_token="?"))
 made.pre_tokenizer = pre_tokenizers.Whitespace()
 made.save(sys.argv[1])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from git_pkb.embed.windows import Found, Misplaced, Window, merge, place, windows
-from git_pkb.tokencount import by_rule
+from git_pkb.net.tokencount import by_rule
 
 lines = st.lists(
     st.one_of(

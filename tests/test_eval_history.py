@@ -10,7 +10,7 @@ import pytest
 from git_pkb import config as settings
 from git_pkb.evaluate import history, message, replay
 from git_pkb.git import discover
-from git_pkb.refresh import request_for
+from git_pkb.search.refresh import request_for
 from git_pkb.tokens import Tokenizer
 
 
@@ -205,7 +205,7 @@ def tree_of(repo, commit_id):
 
 def test_each_step_reads_only_what_changed(repo, tmp_path, monkeypatch):
     """One changed file, one file cut: the rest of the index stays as it is."""
-    from git_pkb import refresher
+    from git_pkb.search import refresher
 
     for n in range(8):
         repo.commit({f"file{n}.py": f"value = {n}\n"})

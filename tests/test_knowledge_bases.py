@@ -208,8 +208,8 @@ def test_one_that_is_silent_is_given_up(
     """After the time limit of all sources together the answer comes without it."""
     from git_pkb import config, outside
     from git_pkb.git import discover
-    from git_pkb.refresh import answer, request_for
-    from git_pkb.searcher import SearchOptions, search
+    from git_pkb.search.refresh import answer, request_for
+    from git_pkb.search.searcher import SearchOptions, search
 
     repo.commit(FILES)
     use(pkb, {"id": WIKI_ID, "label": "Team wiki"})
@@ -269,9 +269,9 @@ def test_the_picker_asks_no_one_outside(repo: Any, pkb: Pkb, server: StoreServer
     pytest.importorskip("prompt_toolkit")
     from git_pkb import config
     from git_pkb.git import discover
-    from git_pkb.interactive import Searching
-    from git_pkb.refresh import current, request_for
-    from git_pkb.searcher import SearchOptions
+    from git_pkb.search.interactive import Searching
+    from git_pkb.search.refresh import current, request_for
+    from git_pkb.search.searcher import SearchOptions
 
     repo.commit(FILES)
     use(pkb, {"id": WIKI_ID})
@@ -287,7 +287,7 @@ def test_the_picker_asks_no_one_outside(repo: Any, pkb: Pkb, server: StoreServer
 def test_agents_find_passages_too(repo: Any, pkb: Pkb) -> None:
     """The server's tool `search` gives what the command gives."""
     from git_pkb.git import discover
-    from git_pkb.server import Tools
+    from git_pkb.search.server import Tools
 
     repo.commit(FILES)
     use(pkb, {"id": WIKI_ID})

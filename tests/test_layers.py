@@ -14,8 +14,7 @@ PACKAGE = Path(git_pkb.__file__).parent
 
 #: Lower may not import higher. Modules at the top of the package that are not named here are conductors.
 RANKS = dict.fromkeys(("errors", "model", "slotted", "tokens", "command_table"), 0)
-RANKS |= {"config": 1, "rank/results": 1}
-RANKS |= dict.fromkeys(("aws", "cost", "jsonhttp", "network", "tokencount", "usage"), 1)
+RANKS |= {"config": 1, "net": 1, "rank/results": 1}
 STAGES = ("cache", "chunk", "embed", "git", "mirror", "outside", "rank", "store", "summarize")
 STAGE, CONDUCTOR, PRINTER, COMMAND, CLI = 2, 3, 3, 4, 5
 TOP = {"cli": CLI}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from git_pkb.mapping import Map, MappedFile, Point, groups
 from git_pkb.output.maphtml import page
+from git_pkb.search.mapping import Map, MappedFile, Point, groups
 
 np = pytest.importorskip("numpy")
 

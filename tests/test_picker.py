@@ -13,8 +13,8 @@ prompt_toolkit = pytest.importorskip("prompt_toolkit", reason="the extra `intera
 from prompt_toolkit.input import create_pipe_input  # noqa: E402
 from prompt_toolkit.output import DummyOutput  # noqa: E402
 
-from git_pkb.picker import Item, Picked, Picker, Worker, items_of  # noqa: E402
 from git_pkb.rank.results import FileResult, SymbolResult  # noqa: E402
+from git_pkb.search.picker import Item, Picked, Picker, Worker, items_of  # noqa: E402
 
 ITEMS = [Item(f"src/file{n}.py", (n, n + 5), f"def function_{n}", "about it") for n in range(1, 40)]
 DOWN, UP, PAGE_DOWN, ESCAPE, ENTER, CTRL_O, CTRL_C = (

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from git_pkb.index.plan import Identity, Target, make_plan
 from git_pkb.mirror.format import Header
-from git_pkb.plan import Identity, Target, make_plan
 
 IDENTITY = Identity("1", "local-1:256:int8")
 PATHS = st.sampled_from(["a", "b", "c", "d/e", "f"])

@@ -5,18 +5,18 @@ import dataclasses
 import pytest
 
 from git_pkb import config
-from git_pkb.bulk import encoded
 from git_pkb.embed.base import AutoPieces
 from git_pkb.embed.mock import MockEmbedder
 from git_pkb.embed.quantize import quantize
 from git_pkb.errors import ProviderError
-from git_pkb.excerpt import LONGEST, excerpt
+from git_pkb.index.bulk import encoded
+from git_pkb.index.excerpt import LONGEST, excerpt
+from git_pkb.index.produce import Item, encode, key_of, rows_of, stream, text_to_embed
+from git_pkb.index.recipe import Recipe, open_recipe
+from git_pkb.index.whole import pieces_at
 from git_pkb.mirror.format import encode_meta, encode_vec, load
 from git_pkb.model import Definition, Piece
-from git_pkb.produce import Item, encode, key_of, rows_of, stream, text_to_embed
-from git_pkb.recipe import Recipe, open_recipe
-from git_pkb.usage import Usage
-from git_pkb.whole import pieces_at
+from git_pkb.net.usage import Usage
 
 FUNCTION = (
     "def {0}(x):\n" + "".join(f"    step_{i} = x + {i}  # {{0}}\n" for i in range(45)) + "    return x\n\n\n"

@@ -15,7 +15,7 @@ from git_pkb.embed import base
 from git_pkb.embed.quantize import quantize
 from git_pkb.embed.remote import RemoteEmbedder
 from git_pkb.errors import ConfigError, ProviderError
-from git_pkb.network import Policy
+from git_pkb.net.network import Policy
 
 #: provider, vendor the server plays, settings; all give 256 dimensions unless they say otherwise
 PROVIDERS: dict[str, tuple[str, str, dict[str, object]]] = {

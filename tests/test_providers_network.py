@@ -10,9 +10,9 @@ from email.utils import formatdate
 
 import pytest
 
-from git_pkb import network
 from git_pkb.errors import ProviderError
-from git_pkb.network import Failure, Policy, Service, Stopped, retrying, run_all, seconds
+from git_pkb.net import network
+from git_pkb.net.network import Failure, Policy, Service, Stopped, retrying, run_all, seconds
 
 SOON = Policy(attempts=4, first_wait=0.001, longest_wait=0.002)
 
@@ -142,7 +142,7 @@ def test_answers_under_way_are_given_out_before_an_error() -> None:
 
 INTERRUPTED = """
 import sys, threading, time
-from git_pkb.network import run_all
+from git_pkb.net.network import run_all
 
 def work(job, stop):
     if job == 1:

@@ -12,7 +12,7 @@ from vendor_server import KEY, Fault, VendorServer, serving
 
 from git_pkb.config import load
 from git_pkb.errors import ConfigError, ProviderError
-from git_pkb.network import Policy
+from git_pkb.net.network import Policy
 from git_pkb.summarize import prompts
 from git_pkb.summarize.base import Outline, Passage, open_summarizer
 from git_pkb.summarize.docstring import DocstringSummarizer

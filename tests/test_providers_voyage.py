@@ -10,7 +10,7 @@ from git_pkb.config import load
 from git_pkb.embed import base, voyage
 from git_pkb.embed.base import AutoEmbedder, AutoPieces
 from git_pkb.errors import ProviderError
-from git_pkb.network import Policy
+from git_pkb.net.network import Policy
 
 WORDS = "one two three four five six seven eight nine ten\n"
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from git_pkb import references
-from git_pkb.references import Reference
+from git_pkb.search import references
+from git_pkb.search.references import Reference
 
 PYTHON = '''"""Doc."""
 

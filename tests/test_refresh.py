@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from git_pkb.git import discover
-from git_pkb.snapshot import (
+from git_pkb.search.snapshot import (
     changed_between,
     entries_at,
     parse_status,
@@ -79,7 +79,7 @@ def test_status_of_a_real_repository(repo: Repo, name: str) -> None:
 def test_status_from_a_folder_speaks_of_the_whole_tree(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked from below, git still gives paths from the top: a search asks before it knows where it is."""
     from git_pkb.git import Early
-    from git_pkb.snapshot import STATUS
+    from git_pkb.search.snapshot import STATUS
 
     repo.commit({"sub/a.py": "1\n", "b.py": "1\n"})
     repo.write("sub/a.py", "2\n")

@@ -17,8 +17,9 @@ import pytest
 from conftest import Ran, Repo
 from indexed import Calls, source
 
-from git_pkb import cli, refresher
+from git_pkb import cli
 from git_pkb.lock import hold
+from git_pkb.search import refresher
 
 Pkb = Callable[..., Ran]
 GADGET = "def frobnicate_gadget():\n    return 1\n"

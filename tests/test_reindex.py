@@ -202,8 +202,9 @@ def test_the_staging_area_of_a_hook_counts(repo, pkb, tmp_path):
 @pytest.mark.usefixtures("calls")
 def test_index_only_leaves_the_work_tree_alone(repo):
     """For callers that may not touch files: everything is in the staging area, nothing on disk."""
-    from git_pkb import config, indexer
+    from git_pkb import config
     from git_pkb.git import discover
+    from git_pkb.index import indexer
 
     repo.commit({"a.py": source("one")})
     here = discover(str(repo.path))
@@ -431,8 +432,9 @@ def test_a_rule_of_the_repository_does_not_hide_artifacts(repo, pkb):
 
 def test_reuse_from_another_commit(repo, calls):
     """Artifacts of a commit that is named (the other side of a merge) serve whole."""
-    from git_pkb import config, indexer
+    from git_pkb import config
     from git_pkb.git import discover
+    from git_pkb.index import indexer
 
     repo.commit({"a.py": source("one")})
     repo.branch("side")

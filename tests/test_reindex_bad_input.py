@@ -325,7 +325,7 @@ def test_a_hostile_cache_is_not_believed(repo, pkb):
 
 
 def test_a_pipe_in_place_of_an_artifact_keeps_nobody_waiting(repo, pkb):
-    """A named pipe where an artifact or the state should be counts as absent: check says so, all of them end."""
+    """A named pipe in place of an artifact or the state counts as absent: check says so, all of them end."""
     repo.commit({"a.py": "def a():\n    return 1\n"})
     pkb("reindex")
     for name in (".pkb/index/a.py.meta", ".pkb/state.toml"):

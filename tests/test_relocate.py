@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from git_pkb.relocate import relocate
+from git_pkb.search.relocate import relocate
 
 OLD = ["import os", "", "def a():", "    x = 1", "    return x", "", "def b():", "    y = 2", "    return y"]
 

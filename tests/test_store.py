@@ -16,10 +16,10 @@ from vendor_server import KEY, Fault
 from git_pkb.config import Config, StoreConfig, load
 from git_pkb.errors import ConfigError, ProviderError
 from git_pkb.git import discover
-from git_pkb.network import Policy
+from git_pkb.index.storing import collection_of
+from git_pkb.net.network import Policy
 from git_pkb.store import base
 from git_pkb.store.base import Hit, Row, open_store, path_shown, row_id, shown_path
-from git_pkb.storing import collection_of
 
 Pkb = Callable[..., Any]
 VENDORS = ("turbopuffer", "qdrant")

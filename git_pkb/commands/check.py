@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from git_pkb.checker import Report
+    from git_pkb.index.checker import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,8 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List what is wrong; 1 when there is something, unless it was mended."""
-    from git_pkb import checker, config, indexer
+    from git_pkb import config
     from git_pkb.git import discover
+    from git_pkb.index import checker, indexer
     from git_pkb.output.progress import Progress
 
     repo = discover(args.repo)

@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
     path, content = _read(repo, args.file)
 
     from git_pkb.chunk import cut, language_of
-    from git_pkb.produce import text_to_embed
-    from git_pkb.recipe import open_recipe
+    from git_pkb.index.produce import text_to_embed
+    from git_pkb.index.recipe import open_recipe
     from git_pkb.select import content_skip, name_reason
 
     recipe = open_recipe(settings)

@@ -5,8 +5,8 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from git_pkb.costing import Forecast
-    from git_pkb.indexer import Summary
+    from git_pkb.index.costing import Forecast
+    from git_pkb.index.indexer import Summary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,8 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it."""
-    from git_pkb import config, indexer, trust
+    from git_pkb import config, trust
     from git_pkb.git import discover
+    from git_pkb.index import indexer
 
     repo = discover(args.repo)
     settings = config.load(repo)
@@ -40,7 +41,7 @@ def as_json(plans: "dict[str, tuple[Summary, Forecast]]", cap: float) -> str:
     """One object: `next` and `full`, each with what it would embed and cost, item by item."""
     import dataclasses
 
-    from git_pkb.cost import PRICES_AS_OF
+    from git_pkb.net.cost import PRICES_AS_OF
     from git_pkb.output.jsonout import dump
 
     shown: dict[str, object] = {
@@ -62,8 +63,8 @@ def as_json(plans: "dict[str, tuple[Summary, Forecast]]", cap: float) -> str:
 
 def as_text(plans: "dict[str, tuple[Summary, Forecast]]", cap: float) -> str:
     """For people: each run with its items, then the cap and where the numbers come from."""
-    from git_pkb.cost import PRICES_AS_OF, money, report
-    from git_pkb.tokencount import RULE
+    from git_pkb.net.cost import PRICES_AS_OF, money, report
+    from git_pkb.net.tokencount import RULE
 
     lines = []
     for name, (_, forecast) in plans.items():

@@ -76,8 +76,8 @@ def _cases(repo: "Repository", args: argparse.Namespace, asked: "list[Case]", ot
     from git_pkb.evaluate.report import compare_runs
     from git_pkb.evaluate.runner import run as ask
     from git_pkb.output import jsonout
-    from git_pkb.refresh import current, request_for
-    from git_pkb.snapshot import start_status
+    from git_pkb.search.refresh import current, request_for
+    from git_pkb.search.snapshot import start_status
 
     status = start_status(repo)
     config = settings.load(repo)
@@ -104,7 +104,7 @@ def _history(repo: "Repository", args: argparse.Namespace, other: str | None) ->
     from git_pkb.evaluate.replay import RUNS, replay
     from git_pkb.evaluate.report import compare_runs
     from git_pkb.location import cache_dir
-    from git_pkb.refresh import request_for
+    from git_pkb.search.refresh import request_for
 
     if repo.head() is None:
         raise UsageError("there is no commit yet", "`git pkb eval CASES.json` measures without a history")

@@ -25,14 +25,14 @@ def run(args: argparse.Namespace) -> int:
     if args.max_pieces < 1:
         raise UsageError("--max-pieces must be at least 1")
     from git_pkb.git import discover
-    from git_pkb.snapshot import start_status
+    from git_pkb.search.snapshot import start_status
 
     repo = discover()
     status = start_status(repo)
     from git_pkb import config as settings
-    from git_pkb.mapping import build
     from git_pkb.output.maphtml import page
-    from git_pkb.refresh import current, request_for
+    from git_pkb.search.mapping import build
+    from git_pkb.search.refresh import current, request_for
 
     found = current(repo, request_for(repo, settings.load(repo)), status, say=_say)
     with found.reader:

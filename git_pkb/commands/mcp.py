@@ -16,7 +16,7 @@ def run(args: argparse.Namespace) -> int:
     """Serve until the client closes stdin."""
     del args
     from git_pkb.git import discover
-    from git_pkb.server import build
+    from git_pkb.search.server import build
 
     server = build(discover())
     if sys.stdin.isatty():

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the overview; 1 when no file is indexed (below FOLDER)."""
     from git_pkb.git import discover
-    from git_pkb.snapshot import start_status
+    from git_pkb.search.snapshot import start_status
 
     repo = discover()
     status = start_status(repo)
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from git_pkb.output.terminal import Terminal, of_stream
     from git_pkb.overview import Options, overview_of
     from git_pkb.overview.fit import fit
-    from git_pkb.refresh import current, request_for
+    from git_pkb.search.refresh import current, request_for
 
     config = load(repo, _flags(args))
     options = Options(

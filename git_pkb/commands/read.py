@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from git_pkb.git import Repository
-    from git_pkb.reading import Passage, Resolution
+    from git_pkb.search.reading import Passage, Resolution
 
 FOUND, NOTHING = 0, 1
 
@@ -24,13 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the passage; 1 when the reference matches nothing, or several things."""
     from git_pkb.git import discover
-    from git_pkb.snapshot import start_status
+    from git_pkb.search.snapshot import start_status
 
     repo = discover()
     status = start_status(repo)
     from git_pkb import config as settings
-    from git_pkb.reading import resolve
-    from git_pkb.refresh import current, request_for
+    from git_pkb.search.reading import resolve
+    from git_pkb.search.refresh import current, request_for
 
     config = settings.load(repo)
     found = current(repo, request_for(repo, config), status, say=_say)
@@ -57,7 +57,7 @@ def explain(resolution: "Resolution") -> None:
     """Say why there is nothing to print: a sentence on stderr, the places to choose from on stdout."""
     from git_pkb.output.read import place_text
     from git_pkb.output.terminal import safe
-    from git_pkb.reading import shown_name
+    from git_pkb.search.reading import shown_name
 
     print(safe(resolution.message, tty=sys.stderr.isatty()), file=sys.stderr)
     for place in resolution.matches:

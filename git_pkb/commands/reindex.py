@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from git_pkb.indexer import Summary
+    from git_pkb.index.indexer import Summary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run it; prints a line, or one JSON object."""
-    from git_pkb import config, indexer
+    from git_pkb import config
     from git_pkb.git import discover
+    from git_pkb.index import indexer
     from git_pkb.output.progress import Progress
 
     repo = discover(args.repo)

@@ -9,7 +9,7 @@ from git_pkb.errors import UsageError
 if TYPE_CHECKING:
     from git_pkb.git import Repository
     from git_pkb.rank.results import SearchResults
-    from git_pkb.reading import Resolution
+    from git_pkb.search.reading import Resolution
 
 FOUND, NOTHING = 0, 1
 
@@ -34,14 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what is alike; 1 when there is nothing, or no such place."""
     from git_pkb.git import discover
-    from git_pkb.snapshot import start_status
+    from git_pkb.search.snapshot import start_status
 
     repo = discover()
     status = start_status(repo)
     from git_pkb import config as settings
-    from git_pkb.reading import resolve
-    from git_pkb.refresh import current, request_for
-    from git_pkb.related import Options, related
+    from git_pkb.search.reading import resolve
+    from git_pkb.search.refresh import current, request_for
+    from git_pkb.search.related import Options, related
 
     config = settings.load(repo)
     k = config.search.k if args.k is None else args.k

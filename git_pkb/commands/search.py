@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from git_pkb.config import Config
     from git_pkb.git import Repository
     from git_pkb.output.progress import Progress
-    from git_pkb.searcher import SearchOptions
+    from git_pkb.search.searcher import SearchOptions
 
 FOUND, NOTHING = 0, 1
 
@@ -50,20 +50,20 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("there is nothing to search for", "git pkb search QUERY, or git pkb search -i")
     # git is asked first and answers beside everything else
     from git_pkb.git import Early
-    from git_pkb.snapshot import STATUS
+    from git_pkb.search.snapshot import STATUS
 
     early = Early(*STATUS)
 
     from git_pkb import config as settings
-    from git_pkb.refresh import answer, request_for
-    from git_pkb.searcher import search
+    from git_pkb.search.refresh import answer, request_for
+    from git_pkb.search.searcher import search
 
     repo = early.repository()
     config = settings.load(repo)
     options = _options(args, config, repo)
     if args.interactive:
-        from git_pkb import interactive
-        from git_pkb.refresh import current
+        from git_pkb.search import interactive
+        from git_pkb.search.refresh import current
 
         found = current(repo, request_for(repo, config), early.beside, say=_say)
         with found.reader:
@@ -148,7 +148,7 @@ def _print(args: argparse.Namespace, results: object, repo: "Repository") -> Non
 
 
 def _options(args: argparse.Namespace, config: "Config", repo: "Repository") -> "SearchOptions":
-    from git_pkb.searcher import SearchOptions
+    from git_pkb.search.searcher import SearchOptions
 
     k = config.search.k if args.k is None else args.k
     symbols = config.search.symbols_per_file if args.symbols_per_file is None else args.symbols_per_file

@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from git_pkb.stats import Stats
+    from git_pkb.index.stats import Stats
 
 _LANGUAGES_SHOWN = 8
 
@@ -18,8 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it."""
-    from git_pkb import config, stats
+    from git_pkb import config
     from git_pkb.git import discover
+    from git_pkb.index import stats
 
     repo = discover(args.repo)
     found = stats.collect(repo, config.load(repo))

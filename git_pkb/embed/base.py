@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from git_pkb.errors import ConfigError
 from git_pkb.model import Vectors
+from git_pkb.net.usage import Usage
 from git_pkb.slotted import value
-from git_pkb.usage import Usage
 
 if TYPE_CHECKING:
     from array import array

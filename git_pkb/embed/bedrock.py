@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from git_pkb import aws
 from git_pkb.embed.remote import Answer, RemoteEmbedder
 from git_pkb.errors import ConfigError
-from git_pkb.jsonhttp import base_url
-from git_pkb.network import Failure
+from git_pkb.net import aws
+from git_pkb.net.jsonhttp import base_url
+from git_pkb.net.network import Failure
 
 if TYPE_CHECKING:
     from git_pkb.config import Config

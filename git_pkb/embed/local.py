@@ -26,7 +26,7 @@ from git_pkb.embed.quantize import INT8, concatenate, quantize, quantize_array, 
 from git_pkb.embed.wordpiece import Vocabulary, words
 from git_pkb.errors import ConfigError
 from git_pkb.model import Vectors
-from git_pkb.usage import Usage
+from git_pkb.net.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from git_pkb.embed.base import AUTO, AutoPieces, chunking_of
 from git_pkb.embed.quantize import quantize, unit
 from git_pkb.errors import ConfigError, ProviderError
 from git_pkb.model import Vectors
-from git_pkb.usage import Usage
+from git_pkb.net.usage import Usage
 
 if TYPE_CHECKING:
     from array import array

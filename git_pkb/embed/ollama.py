@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from git_pkb.embed.remote import Answer, RemoteEmbedder
 from git_pkb.errors import PkbError, ProviderError
-from git_pkb.jsonhttp import base_url, post_json
-from git_pkb.network import Failure, Service
+from git_pkb.net.jsonhttp import base_url, post_json
+from git_pkb.net.network import Failure, Service
 
 if TYPE_CHECKING:
     from git_pkb.config import Config

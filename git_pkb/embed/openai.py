@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from git_pkb.embed.remote import Answer, RemoteEmbedder
 from git_pkb.errors import ConfigError
-from git_pkb.jsonhttp import base_url, is_loopback, post_json
-from git_pkb.network import Failure
+from git_pkb.net.jsonhttp import base_url, is_loopback, post_json
+from git_pkb.net.network import Failure
 
 if TYPE_CHECKING:
     from git_pkb.config import Config

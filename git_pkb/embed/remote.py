@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from git_pkb.cost import dollars, price
 from git_pkb.embed.quantize import BadVector, concatenate, quantize, unit
 from git_pkb.errors import PkbError, ProviderError
 from git_pkb.model import Vectors
-from git_pkb.network import PATIENT, QUICK, Failure, Policy, Service, retrying, run_all
-from git_pkb.tokencount import by_rule
-from git_pkb.usage import Usage
+from git_pkb.net.cost import dollars, price
+from git_pkb.net.network import PATIENT, QUICK, Failure, Policy, Service, retrying, run_all
+from git_pkb.net.tokencount import by_rule
+from git_pkb.net.usage import Usage
 
 if TYPE_CHECKING:
     from array import array

@@ -15,10 +15,10 @@ from git_pkb.embed.base import AUTO, AutoPieces, chunking_of
 from git_pkb.embed.remote import Answer, RemoteEmbedder
 from git_pkb.embed.windows import Misplaced, Window, merge, place, windows
 from git_pkb.errors import ConfigError
-from git_pkb.jsonhttp import base_url
 from git_pkb.model import Vectors
-from git_pkb.network import Failure, retrying, run_all, seconds
-from git_pkb.tokencount import by_rule
+from git_pkb.net.jsonhttp import base_url
+from git_pkb.net.network import Failure, retrying, run_all, seconds
+from git_pkb.net.tokencount import by_rule
 
 if TYPE_CHECKING:
     from git_pkb.config import Config

@@ -50,8 +50,8 @@ def _is_test(path: str) -> bool:
 def contents(repo: "Repository", below: str = "") -> dict[str, bytes]:
     """What HEAD holds below a folder and search would index, by path, as far as it is in this clone."""
     from git_pkb.git.reader import MissingBlob
+    from git_pkb.search.snapshot import is_source
     from git_pkb.select import content_skip, name_reason
-    from git_pkb.snapshot import is_source
 
     reader = repo.reader()
     head = repo.head()

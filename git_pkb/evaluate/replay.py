@@ -18,10 +18,10 @@ from git_pkb.evaluate.baseline import BASELINE, Baseline
 from git_pkb.evaluate.history import Past, PastQuestion
 from git_pkb.evaluate.model import DEFAULT_TOP_K, Asked, Case, Report, Target
 from git_pkb.evaluate.runner import of_paths
-from git_pkb.refresh import Current, Request
-from git_pkb.refresher import Refresher
-from git_pkb.searcher import HYBRID, KEYWORD, SEMANTIC, SearchOptions, rank
-from git_pkb.snapshot import WorkTree
+from git_pkb.search.refresh import Current, Request
+from git_pkb.search.refresher import Refresher
+from git_pkb.search.searcher import HYBRID, KEYWORD, SEMANTIC, SearchOptions, rank
+from git_pkb.search.snapshot import WorkTree
 from git_pkb.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def free(request: Request) -> tuple[Request, tuple[str, ...]]:
     if request.recipe.cheap:
         return request, ()
     from git_pkb.config import EmbeddingConfig, SummarizerConfig
-    from git_pkb.recipe import open_recipe
+    from git_pkb.index.recipe import open_recipe
 
     config = replace(request.config, embedding=EmbeddingConfig(), summarizer=SummarizerConfig())
     return replace(request, config=config, recipe=open_recipe(config)), (

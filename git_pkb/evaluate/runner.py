@@ -12,11 +12,11 @@ from git_pkb.evaluate import metrics
 from git_pkb.evaluate.baseline import BASELINE, Baseline
 from git_pkb.evaluate.model import Asked, Case, Outcome, Report, Target
 from git_pkb.rank.results import FileResult
-from git_pkb.searcher import SearchOptions, search
+from git_pkb.search.searcher import SearchOptions, search
 
 if TYPE_CHECKING:
     from git_pkb.rank.results import SearchResults
-    from git_pkb.refresh import Current
+    from git_pkb.search.refresh import Current
 
 _NAMED = 3  # missing files that a warning lists
 

@@ -16,7 +16,7 @@ from git_pkb.errors import PkbError
 
 if TYPE_CHECKING:
     from git_pkb.git import Repository
-    from git_pkb.indexer import Summary
+    from git_pkb.index.indexer import Summary
 
 #: Left by a pre-commit hook whose staging area is not the one that stays (`commit --only`), or that left
 #: the work tree alone (below pre-commit); tells post-commit that there is something to bring in line.
@@ -119,9 +119,9 @@ _HOOKS: dict[str, Callable[["Repository"], None]] = {
 
 def _index(repo: "Repository", *, index_only: bool = False) -> "Summary":
     """Run the indexer over the staging area, within the hook's limits of cost and time."""
-    from git_pkb import indexer
     from git_pkb.config import load
     from git_pkb.hooks.merging import other_sides
+    from git_pkb.index import indexer
 
     config = load(repo)
     caps = [cap for cap in (config.hook_max_cost, config.max_reindex_cost) if cap > 0]

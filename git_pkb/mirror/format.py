@@ -21,10 +21,9 @@ import re
 import sys
 from array import array
 
+from git_pkb.errors import NewerFormat, PkbError
+from git_pkb.model import DEFINITION_KINDS, Artifact, Definition, Piece, Record, Vectors
 from git_pkb.slotted import value
-
-from ..errors import NewerFormat, PkbError
-from ..model import DEFINITION_KINDS, Artifact, Definition, Piece, Record, Vectors
 
 FORMAT = 1
 

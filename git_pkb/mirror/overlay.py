@@ -9,8 +9,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from .names import META, VEC
-from .tree import Found
+from git_pkb.mirror.names import META, VEC
+from git_pkb.mirror.tree import Found
 
 _NAME = re.compile(r"([0-9a-f]{38}|[0-9a-f]{62})\.([a-z0-9_+#.-]{1,40})\.meta")
 

@@ -14,12 +14,11 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 
+from git_pkb.errors import CannotWrite
+from git_pkb.mirror.format import encode_meta, encode_vec, has_vectors
+from git_pkb.mirror.names import INDEX, META, VEC, meta_name, source_path, stem, stems, vec_name
+from git_pkb.model import Artifact, Entry
 from git_pkb.slotted import value
-
-from ..errors import CannotWrite
-from ..model import Artifact, Entry
-from .format import encode_meta, encode_vec, has_vectors
-from .names import INDEX, META, VEC, meta_name, source_path, stem, stems, vec_name
 
 __all__ = [
     "INDEX", "META", "VEC", "Found", "Listing", "Tree", "meta_name", "pair", "scan", "scan_entries",

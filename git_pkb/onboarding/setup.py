@@ -181,7 +181,7 @@ class Setup:
         from importlib.util import find_spec
 
         if find_spec("mcp") is None:
-            from git_pkb.server import INSTALL
+            from git_pkb.search.server import INSTALL
 
             self.notes.append(f"the server needs the extra `mcp`: {INSTALL}")
 

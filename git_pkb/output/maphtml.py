@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from git_pkb.output.jsonout import lossy
 
 if TYPE_CHECKING:
-    from git_pkb.mapping import Map
+    from git_pkb.search.mapping import Map
 
 #: Distinct for most eyes, on light and on dark ground (Tableau 10).
 COLORS = (

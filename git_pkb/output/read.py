@@ -5,7 +5,7 @@ In: a `Resolution`. Out: the fields of one JSON object. Invariant: `matches` can
 
 from git_pkb.output.jsonout import path_fields
 from git_pkb.output.terminal import quote_path
-from git_pkb.reading import Passage, Place, Resolution, shown_name
+from git_pkb.search.reading import Passage, Place, Resolution, shown_name
 
 
 def place_text(place: Place) -> str:

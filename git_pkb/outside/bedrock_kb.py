@@ -7,9 +7,9 @@ text or no place is left out, and nothing in it is taken for a path.
 
 from typing import TYPE_CHECKING, Any
 
-from git_pkb import aws
 from git_pkb.errors import ProviderError
-from git_pkb.network import QUICK, Failure, retrying
+from git_pkb.net import aws
+from git_pkb.net.network import QUICK, Failure, retrying
 from git_pkb.outside.fusion import Passage
 
 if TYPE_CHECKING:

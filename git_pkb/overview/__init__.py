@@ -12,7 +12,7 @@ from git_pkb.overview.values import EntryPoint, Folder, Overview, Symbol
 from git_pkb.slotted import value
 
 if TYPE_CHECKING:
-    from git_pkb.refresh import Current
+    from git_pkb.search.refresh import Current
 
 __all__ = ["EntryPoint", "Folder", "Options", "Overview", "Symbol", "build", "overview_of"]
 

@@ -21,7 +21,7 @@ from git_pkb.tokens import STOP_WORDS
 
 if TYPE_CHECKING:
     from git_pkb.cache.reader import CacheReader, FileFacts
-    from git_pkb.refresh import Current
+    from git_pkb.search.refresh import Current
 
 _SAMPLE_FILES, _SAMPLE_BYTES, _MOST_BYTES = 150, 1_500_000, 60_000
 _CANDIDATES = 400
@@ -62,7 +62,7 @@ def _aside(path: str) -> bool:
 
 
 def _declared(current: "Current", file: "FileFacts", paths: set[str]) -> Iterator[EntryPoint]:
-    from git_pkb.reading import content_of
+    from git_pkb.search.reading import content_of
 
     content = content_of(current, file)
     if not content:

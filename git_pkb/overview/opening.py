@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from git_pkb.cache.reader import FileFacts
-    from git_pkb.refresh import Current
+    from git_pkb.search.refresh import Current
 
 #: Files that introduce their folder, the most telling first.
 _NAMES = (
@@ -38,7 +38,7 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s)")
 
 def find(current: "Current", files: "Sequence[FileFacts]", folders: Iterable[str]) -> dict[str, str]:
     """The opening of each folder that has a README; the first folder gets more room."""
-    from git_pkb.reading import content_of
+    from git_pkb.search.reading import content_of
 
     wanted = list(folders)
     best: dict[str, tuple[int, FileFacts]] = {}

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from git_pkb.errors import ProviderError
-from git_pkb.jsonhttp import base_url, send_json
-from git_pkb.network import PATIENT, QUICK, Failure, Policy, Service, retrying
+from git_pkb.net.jsonhttp import base_url, send_json
+from git_pkb.net.network import PATIENT, QUICK, Failure, Policy, Service, retrying
 from git_pkb.store.base import Hit, path_shown
 
 if TYPE_CHECKING:

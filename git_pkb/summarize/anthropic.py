@@ -7,8 +7,8 @@ decides.
 from typing import TYPE_CHECKING, Any
 
 from git_pkb.errors import ConfigError
-from git_pkb.jsonhttp import base_url
-from git_pkb.network import Failure, seconds
+from git_pkb.net.jsonhttp import base_url
+from git_pkb.net.network import Failure, seconds
 from git_pkb.summarize.prompts import SYSTEM
 from git_pkb.summarize.remote import MOST_TOKENS, RemoteSummarizer, Written, number_of
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from git_pkb.errors import ConfigError
-from git_pkb.usage import Usage
+from git_pkb.net.usage import Usage
 
 if TYPE_CHECKING:
     from git_pkb.config import Config

@@ -6,9 +6,9 @@ from the AWS chain.
 
 from typing import TYPE_CHECKING, Any
 
-from git_pkb import aws
-from git_pkb.jsonhttp import base_url
-from git_pkb.network import Failure
+from git_pkb.net import aws
+from git_pkb.net.jsonhttp import base_url
+from git_pkb.net.network import Failure
 from git_pkb.summarize.prompts import SYSTEM
 from git_pkb.summarize.remote import MOST_TOKENS, RemoteSummarizer, Written, number_of, text_of
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from git_pkb.net.usage import Usage
 from git_pkb.summarize.base import Outline, Passage
 from git_pkb.summarize.prompts import first_sentences
-from git_pkb.usage import Usage
 
 if TYPE_CHECKING:
     from git_pkb.config import Config

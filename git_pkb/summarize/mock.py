@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from git_pkb.errors import ConfigError, ProviderError
+from git_pkb.net.tokencount import by_rule
+from git_pkb.net.usage import Usage
 from git_pkb.summarize.base import Outline, Passage
 from git_pkb.summarize.prompts import VERSION, clean
-from git_pkb.tokencount import by_rule
-from git_pkb.usage import Usage
 
 if TYPE_CHECKING:
     from git_pkb.config import Config

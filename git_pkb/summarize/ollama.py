@@ -5,8 +5,8 @@ In: a prompt. Out: what the model wrote. Invariant: costs nothing; no key unless
 
 from typing import TYPE_CHECKING
 
-from git_pkb.jsonhttp import base_url, post_json
-from git_pkb.network import Failure
+from git_pkb.net.jsonhttp import base_url, post_json
+from git_pkb.net.network import Failure
 from git_pkb.summarize.prompts import SYSTEM
 from git_pkb.summarize.remote import MOST_TOKENS, RemoteSummarizer, Written, number_of, text_of
 

@@ -7,8 +7,8 @@ never OPENAI_API_KEY unless the settings name it.
 from typing import TYPE_CHECKING
 
 from git_pkb.errors import ConfigError
-from git_pkb.jsonhttp import base_url, is_loopback, post_json
-from git_pkb.network import Failure
+from git_pkb.net.jsonhttp import base_url, is_loopback, post_json
+from git_pkb.net.network import Failure
 from git_pkb.summarize.prompts import SYSTEM
 from git_pkb.summarize.remote import MOST_TOKENS, RemoteSummarizer, Written, number_of, text_of
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from git_pkb.cost import dollars, price
 from git_pkb.errors import ProviderError
-from git_pkb.network import PATIENT, Failure, Policy, Service, retrying, run_all
+from git_pkb.net.cost import dollars, price
+from git_pkb.net.network import PATIENT, Failure, Policy, Service, retrying, run_all
+from git_pkb.net.tokencount import by_rule
+from git_pkb.net.usage import Usage
 from git_pkb.summarize.base import Outline, Passage
 from git_pkb.summarize.prompts import FILE, LONGEST, MERGE, PART, PIECE, VERSION, clean, parts, prompt
-from git_pkb.tokencount import by_rule
-from git_pkb.usage import Usage
 
 if TYPE_CHECKING:
     from git_pkb.config import Config

@@ -1,0 +1,1 @@
+"""What providers that are asked over a network share: requests, retries, tokens, prices."""
