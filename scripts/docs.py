@@ -16,6 +16,7 @@ from git_pkb.parsers import Parser, command_parser
 
 DOCS = Path(__file__).parent.parent / "docs"
 
+BREAK = "\\:"  # a place where roff may break a line without a hyphen
 EXIT_STATUS = (
     ("0", "found, or done"),
     ("1", "nothing found; `check` found something; `read` matched none or several"),
@@ -178,7 +179,8 @@ def _manual() -> Iterator[str]:
 def _command(prog: str, line: str, parser: Parser) -> Iterator[str]:
     usage = " ".join(parser.format_usage().split()).removeprefix("usage: ").replace(" [-h]", "", 1)
     usage = usage.replace(" [--repo PATH] [--color WHEN]", "", 1)
-    yield f".SS {_roff(usage)}"
+    # a list of choices is one word to roff: let it break after a comma
+    yield f".SS {_roff(usage).replace(',', ',' + BREAK)}"
     description = (parser.description or "").strip() or line[:1].upper() + line[1:] + "."
     yield from _paragraphs(description)
     for action in parser._actions:

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """Search and print; 1 when nothing was found."""
     if args.interactive and args.json:
         raise UsageError("-i and --json exclude each other")
-    if not "".join(args.query).strip() and not args.interactive:
+    if not args.query and not args.interactive:
         raise UsageError("there is nothing to search for", "git pkb search QUERY, or git pkb search -i")
     # git is asked first and answers beside everything else
     from git_pkb.git import Early

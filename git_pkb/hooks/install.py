@@ -188,7 +188,8 @@ def install(repo: "Repository", *, shared: bool = False) -> list[str]:
         records.save(repo, installer.record)
     except OSError as error:
         raise CannotWrite(
-            f"cannot write {error.filename}: {error.strerror}", "check the permissions of the hooks folder"
+            f"cannot write {error.filename or 'the hooks'}: {error.strerror}",
+            "check the permissions of the hooks folder",
         ) from error
     if installer.to_add:
         installer.lines.append("add by hand what could not be put in safely:")

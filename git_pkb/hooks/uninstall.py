@@ -41,7 +41,8 @@ def uninstall(repo: "Repository") -> list[str]:
         records.remove(repo)
     except OSError as error:
         raise CannotWrite(
-            f"cannot write {error.filename}: {error.strerror}", "check the permissions of the hooks folder"
+            f"cannot write {error.filename or 'the hooks'}: {error.strerror}",
+            "check the permissions of the hooks folder",
         ) from error
     return lines
 

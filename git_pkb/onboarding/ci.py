@@ -95,7 +95,7 @@ def gitlab(job: Job, *, alone: bool) -> str:
     needs = "".join(f"#   {name}: the key of the embedding provider, masked\n" for name in job.variables)
     return f"""\
 # Variables to set in the project's CI settings:
-#   GIT_PKB_PUSH_TOKEN: a project access token that may push (`write_repository`), masked
+#   PKB_PUSH_TOKEN: a project access token that may push (`write_repository`), masked
 {needs}git-pkb:
 {stage}  image: python:3.12
   rules:
@@ -111,6 +111,6 @@ def gitlab(job: Job, *, alone: bool) -> str:
     - git config user.name "git pkb"
     - git config user.email "git-pkb@$CI_SERVER_HOST"
     - git commit --quiet --message "Refresh the git pkb index"
-    - remote="https://git-pkb:$GIT_PKB_PUSH_TOKEN@$CI_SERVER_HOST/$CI_PROJECT_PATH.git"
+    - remote="https://git-pkb:$PKB_PUSH_TOKEN@$CI_SERVER_HOST/$CI_PROJECT_PATH.git"
     - git push --push-option=ci.skip "$remote" "HEAD:$CI_DEFAULT_BRANCH"
 """

@@ -145,7 +145,7 @@ class Setup:
         others = sections.take_out(before, sections.YAML, ci.GITLAB_FILE)
         body = ci.gitlab(job, alone=not others.strip())
         self.files.write(ci.GITLAB_FILE, sections.put(before, body, sections.YAML, ci.GITLAB_FILE))
-        names = ", ".join(("GIT_PKB_PUSH_TOKEN", *job.variables))
+        names = ", ".join(("PKB_PUSH_TOKEN", *job.variables))
         self.notes.append(f"set these CI variables of the project: {names}")
 
     # -- agents ---------------------------------------------------------------------------------------
