@@ -5,7 +5,6 @@ files are spread over processes. Invariant: a list of jobs gives the same segmen
 them or many.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from git_pkb.rank.files import fold
 from git_pkb.rank.paths import name_fields
 from git_pkb.slotted import value
 from git_pkb.tokens import Tokenizer
+from git_pkb.workers import batches, processes, spread
 
 if TYPE_CHECKING:
     from array import array
@@ -193,26 +193,10 @@ def fill(
 
 
 def _parts(jobs: Iterable[Job], make: Callable[[], Filler], expected: int) -> Iterator[Segment]:
-    processes = min(os.cpu_count() or 1, 8)
-    if expected <= _FEW or processes == 1:
+    parts = batches(jobs, _PART_FILES, _PART_BYTES)
+    if expected <= _FEW or processes() == 1:
         filler = make()
-        for batch in batches(jobs):
+        for batch in parts:
             yield filler.segment(batch)
-        return
-    from git_pkb.workers import spread
-
-    yield from spread(batches(jobs), make, processes)
-
-
-def batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
-    """Group jobs so that a batch is worth sending to another process and small enough to hold."""
-    batch: list[Job] = []
-    size = 0
-    for job in jobs:
-        batch.append(job)
-        size += len(job.content)
-        if len(batch) >= _PART_FILES or size >= _PART_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    else:
+        yield from spread(parts, make, processes())
