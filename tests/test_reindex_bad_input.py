@@ -1,6 +1,7 @@
 """Whatever a repository holds, a run ends with an index, a listed skip, or a clear refusal."""
 
 import os
+import sqlite3
 import subprocess
 
 import pytest
@@ -336,22 +337,25 @@ def test_a_pipe_in_place_of_an_artifact_keeps_nobody_waiting(repo, pkb):
     pkb("reindex", code=None)
 
 
-PLACES = (".pkb/cache/cache.db", ".pkb/cache.db")
-
-
 def test_a_cache_that_was_committed_is_not_believed(repo, pkb):
-    """Whatever a stranger puts where a cache might be, search answers from the files."""
+    """Whatever a stranger puts where a cache might be, search answers from the files and changes nothing."""
     repo.commit({"a.py": "def greet():\n    return 1\n"})
+    pkb("reindex")
     pkb("search", "greet")
-    stranger = (repo.path / ".git/pkb/cache.db").read_bytes()
-    repo.commit(
-        {
-            "a.py": "def farewell():\n    return 2\n",
-            ".pkb/cache/cache.db": stranger,
-            ".pkb/cache.db": stranger,
-        }
-    )
+    repo.commit({}, "index")
+    pkb("search", "greet")
+    cache = repo.path / ".git/pkb"
+    for place in (".pkb/cache", ".pkb"):
+        for file in cache.glob("cache.*"):
+            repo.write(f"{place}/{file.name}", file.read_bytes())
+    with sqlite3.connect(repo.path / ".pkb/cache/cache.db") as stranger:
+        stranger.execute("UPDATE files SET path = ?", (b"../../etc/passwd",))
+    stranger.close()
+    repo.git("add", "--force", ".pkb")
+    repo.git("commit", "--quiet", "-m", "a gift")
     clone = repo.path.parent / "clone"
     repo.git("clone", "--quiet", str(repo.path), str(clone))
-    assert "farewell" in pkb("search", "farewell", cwd=clone).out
+    assert [each["path"] for each in pkb("search", "--json", "greet", cwd=clone).json()["results"]] == [
+        "a.py"
+    ]
     assert repo.git("-C", str(clone), "status", "--porcelain") == ""
