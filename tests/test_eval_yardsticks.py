@@ -161,19 +161,34 @@ def test_doc_comments_of_languages(path, content, expected):
 
 
 @pytest.mark.parametrize(
-    ("comment", "name"),
+    ("comment", "name", "language"),
     [
-        (["# Too short here"], "f"),
-        (["# The store holds blocks of data on disk"], "Store"),
-        (["# Reads with read_all what the others have left"], "read_all"),
-        (["// eslint-disable-next-line no-console for the following line"], "f"),
-        (["# @param nothing but the parameters of this function"], "f"),
-        (["#"], "f"),
+        (["# Too short here"], "f", "python"),
+        (["# The store holds blocks of data on disk"], "Store", "python"),
+        (["# Save the file to a destination path or object"], "save", "python"),
+        (["# Reads with read_all what the others have left"], "read_all", "python"),
+        (["// Reads all that others have left behind: Reads"], "Reads", "go"),
+        (["// eslint-disable-next-line no-console for the following line"], "f", "javascript"),
+        (["# @param nothing but the parameters of this function"], "f", "ruby"),
+        (["/* call-seq: parser.error? -> true or false in words */"], "f", "c"),
+        (["#"], "f", "python"),
     ],
 )
-def test_comments_that_make_no_question(comment, name):
-    """Too few words, the name in the words, notes to tools."""
-    assert doccomments.first_sentence(comment, name) is None
+def test_comments_that_make_no_question(comment, name, language):
+    """Too few words, the name in the words (but for Go's custom of beginning with it), notes to tools."""
+    assert doccomments.first_sentence(comment, name, language) is None
+
+
+def test_what_two_definitions_say_is_asked_of_neither():
+    """Comments that are the same but for case and marks, in one file or two, make no question."""
+    one = b"def first(a):\n    # x\n    return a\n"
+    text = b'def %s(a):\n    """Gives back the entry that was used longest ago%s"""\n    return a\n\n\n'
+    files = {
+        "a.py": text % (b"first", b".") + text % (b"second", b", the oldest entry."),
+        "b.py": text % (b"third", b"!") + one,
+    }
+    _, asked = doccomments.questions(files, 100)
+    assert [case.symbols[0].name for case in asked] == ["second"]
 
 
 def test_the_asked_comments_are_gone():

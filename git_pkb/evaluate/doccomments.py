@@ -1,7 +1,8 @@
 """Questions over code: the first sentence of a doc comment asks for its definition, the comment removed.
 
 In: source files. Out: the same files without the asked comments, and cases. Invariant: the asked comments
-are in no file any more; a question never holds the name it asks for; the name is unique in its file.
+are in no file any more; a question never holds the name it asks for; the name is unique in its file, and no
+other definition's comment says the same.
 
 Which definitions there are is the chunker's word; which lines above them (or below, for Python's
 docstrings) are their comment is found here.
@@ -31,9 +32,11 @@ _TAG = re.compile(
 _SENTENCE = re.compile(r"(?<=[^\d\s.][.!?])\s+(?=[^a-z])|[.:]\s*$")
 _NOISE = re.compile(
     r"\b(?:eslint|noqa|pylint|type: ignore|copyright|licen[cs]e|todo|fixme|nolint|rubocop|prettier|"
-    r"inheritdoc)\b|https?://",
+    r"inheritdoc)\b|\bcall-seq:|https?://",
     re.IGNORECASE,
 )
+#: Languages whose comments begin with the name by custom; elsewhere such a sentence makes no question.
+_NAME_FIRST = frozenset({"go"})
 _KINDS = frozenset("function method class struct enum interface trait type module macro".split())
 
 
@@ -52,12 +55,13 @@ def questions(files: Mapping[str, bytes], most: int) -> tuple[dict[str, bytes], 
     """The files changed, and at most `most` cases, ordered by path."""
     chance = random.Random(_SEED)  # noqa: S311 - a sample, no secret
     usable = []
+    said: Counter[str] = Counter()
     for path, content in sorted(files.items()):
         found = list(documented(path, content))
+        said.update(_plain(each.question) for each in found)
         picked = sorted(sorted(found, key=lambda _: chance.random())[:PER_FILE], key=lambda each: each.first)
         usable += [(path, each) for each in picked]
-    asked_before = Counter(each.question.lower() for _, each in usable)
-    usable = [(path, each) for path, each in usable if asked_before[each.question.lower()] == 1]
+    usable = [(path, each) for path, each in usable if said[_plain(each.question)] == 1]
     if len(usable) > most:
         chosen = sorted(range(len(usable)), key=lambda _: chance.random())[:most]
         usable = [usable[i] for i in sorted(chosen)]
@@ -102,7 +106,7 @@ def documented(path: str, content: bytes) -> Iterator[Documented]:
             span = _docstring(commented, lines, start, length) or span
         if span is None:
             continue
-        question = first_sentence(lines[span[0] : span[1]], name)
+        question = first_sentence(lines[span[0] : span[1]], name, language)
         if question is not None:
             yield Documented(name, kind, *span, question)
 
@@ -149,7 +153,7 @@ def _docstring(commented: set[int], lines: list[str], start: int, length: int) -
     return (first, last) if rest and last <= start + length else None
 
 
-def first_sentence(comment: list[str], name: str) -> str | None:
+def first_sentence(comment: list[str], name: str, language: str) -> str | None:
     """The first sentence of a comment without marks; None when it is no question for `name`."""
     taken: list[str] = []
     for line in comment:
@@ -163,9 +167,8 @@ def first_sentence(comment: list[str], name: str) -> str | None:
         taken.append(bare)
     text = " ".join(_TAG.sub(lambda found: found[1] or found[2] or found[3] or "", " ".join(taken)).split())
     text = _SENTENCE.split(text, maxsplit=1)[0].strip()
-    # Go's custom: the comment begins with the name
     first, _, rest = text.partition(" ")
-    if _fold(first) == _fold(name):
+    if language in _NAME_FIRST and first == name:
         text = rest
     said = words(text)
     if not _FEWEST_WORDS <= sum(1 for word in said if word.lower() not in STOP_WORDS) <= _MOST_WORDS:
@@ -173,6 +176,10 @@ def first_sentence(comment: list[str], name: str) -> str | None:
     if _fold(name) in {_fold(word) for word in said} or name.lower() in text.lower() or _NOISE.search(text):
         return None
     return text
+
+
+def _plain(question: str) -> str:
+    return " ".join(words(question.lower()))
 
 
 def _fold(word: str) -> str:
