@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from git_pkb.output import human, jsonout, pager, terminal
 from git_pkb.output.terminal import Terminal
-from git_pkb.rank.results import FileResult, SearchResults, SymbolResult
+from git_pkb.rank.results import KNOWLEDGE_BASE, FileResult, SearchResults, SymbolResult
 
 RETRY = SymbolResult(
     name="retry",
@@ -47,6 +47,34 @@ def test_plain_is_one_line_a_piece():
 def test_terse_is_one_line_a_file():
     """--terse names the lines of the best piece of each file."""
     assert human.listing(ANSWER, TTY, terse=True) == "src/up load.py:42-78\ndocs/größe.md\n"
+
+
+def test_flat_is_every_piece_by_its_score():
+    """--flat lets the best piece of a later file come before a weaker one; files without pieces come last."""
+    best = replace(RETRY, name="send", breadcrumb="send", lines=(3, 5), score=0.9)
+    later = FileResult("lib.py", 0.3, "python", stale=True, summary="", symbols=(best,))
+    answer = replace(ANSWER, results=(UPLOAD, NOTES, later))
+    assert human.listing(answer, Terminal(), flat=True) == (
+        "lib.py:3:send\tdef retry(self, attempts):\tstale\n"
+        "src/up load.py:42:class Uploader > def retry\tdef retry(self, attempts):\n"
+        "src/up load.py:7:text\tHow long to wait.\n"
+        "docs/größe.md\tstale\n"
+    )
+    assert human.listing(answer, TTY, flat=True) == (
+        "lib.py:3  send  stale  def retry(self, attempts):\n"
+        "src/up load.py:42  class Uploader > def retry  def retry(self, attempts):\n"
+        "src/up load.py:7  text  How long to wait.\n"
+        "docs/größe.md  stale\n"
+    )
+    assert human.listing(answer, TTY, flat=True, terse=True).splitlines()[0] == "lib.py:3-5"
+
+
+def test_flat_keeps_what_another_service_scored_behind():
+    """Scores of a knowledge base are of another scale."""
+    passage = replace(RETRY, score=99.0, breadcrumb="kb")
+    document = FileResult("s3://b/k", 0.3, KNOWLEDGE_BASE, stale=False, summary="", symbols=(passage,))
+    text = human.listing(replace(ANSWER, results=(document, UPLOAD)), Terminal(), flat=True)
+    assert text.splitlines()[-1].startswith("s3://b/k")
 
 
 def test_a_terminal_gets_aligned_blocks():
@@ -88,8 +116,9 @@ def test_text_is_shown_below_its_piece():
     assert human.listing(answer, Terminal()).splitlines()[1:] == ["\tdef retry(self):", "\t    return 1"]
 
 
+@pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("screen", [Terminal(), TTY], ids=["pipe", "terminal"])
-def test_nothing_from_a_file_reaches_the_terminal_as_a_command(screen):
+def test_nothing_from_a_file_reaches_the_terminal_as_a_command(screen, flat):
     """Escape sequences in paths, symbols, excerpts, summaries and sources are made visible.
 
     Only a path in a pipe keeps what git does not quote either, so that a program can open it.
@@ -98,7 +127,7 @@ def test_nothing_from_a_file_reaches_the_terminal_as_a_command(screen):
     path = evil if screen.tty else "a\x1b]0;title\x07\r"
     symbol = replace(RETRY, name=evil, breadcrumb=evil, excerpt=evil, summary=evil, text=evil)
     answer = replace(ANSWER, query=evil, results=(FileResult(path, 1.0, "c", True, evil, (symbol,)),))
-    text = human.listing(answer, screen)
+    text = human.listing(answer, screen, flat=flat)
     assert not {"\x1b", "\x07", "\x9b", "\u202e", "\r"} & set(text)
     assert "\\x1b" in text
 

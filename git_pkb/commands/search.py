@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from git_pkb.config import Config
     from git_pkb.git import Repository
     from git_pkb.output.progress import Progress
+    from git_pkb.rank.results import SearchResults
     from git_pkb.search.searcher import SearchOptions
 
 FOUND, NOTHING = 0, 1
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-symbols", action="store_true", help="files alone")
     parser.add_argument("--text", action="store_true", help="with the source of each piece")
     parser.add_argument("--terse", action="store_true", help="one line a file: path:start-end")
+    parser.add_argument("--flat", action="store_true", help="pieces of all files in one list, best first")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
@@ -46,6 +48,11 @@ def run(args: argparse.Namespace) -> int:
     """Search and print; 1 when nothing was found."""
     if args.interactive and args.json:
         raise UsageError("-i and --json exclude each other")
+    if args.flat and args.json:
+        raise UsageError(
+            "--flat and --json exclude each other",
+            "in the JSON, sort the symbols of all results by their score",
+        )
     if not args.query and not args.interactive:
         raise UsageError("there is nothing to search for", "git pkb search QUERY, or git pkb search -i")
     # git is asked first and answers beside everything else
@@ -137,13 +144,15 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def _print(args: argparse.Namespace, results: object, repo: "Repository") -> None:
+def _print(args: argparse.Namespace, results: "SearchResults", repo: "Repository") -> None:
     from git_pkb.output import human
     from git_pkb.output.pager import show
     from git_pkb.output.terminal import of_stream
 
     terminal = of_stream(args.color)
-    text = human.listing(results, terminal, prefix=repo.prefix, top=repo.workdir, terse=args.terse)  # type: ignore[arg-type]
+    text = human.listing(
+        results, terminal, prefix=repo.prefix, top=repo.workdir, terse=args.terse, flat=args.flat
+    )
     show(text, terminal, repo.git)
 
 

@@ -23,8 +23,9 @@ This repository has a semantic index. Ask it before you grep for something whose
 
 - `git pkb overview` shows what is where: folders, keywords, entry points (`--max-tokens 1000`, or a folder).
 - `git pkb search "where are failed uploads retried"` gives files and line ranges, best first. Words and names
-  both work. `--terse` prints one `path:start-end` a file, `--text` the source too; narrow it with
-  `--scope src/api`, `--lang python`, `--kind docs`, `-k 10`. Programs take `--json`.
+  both work. `--terse` prints one `path:start-end` a file, `--flat` the definitions of all files best first,
+  `--text` the source too; narrow it with `--scope src/api`, `--lang python`, `--kind docs`, `-k 10`. Programs
+  take `--json`.
 - `git pkb read src/a.py::Class.method` prints what a result points at: also `src/a.py:10-40`,
   `docs/a.md#Heading`, `[[Note]]`, or a bare file name.
 - `git pkb related src/a.py:120` finds code like that: other places that need the same change.

@@ -37,17 +37,22 @@ def listing(
     prefix: str = "",
     top: str | None = None,
     terse: bool = False,
+    flat: bool = False,
 ) -> str:
     """The whole answer; paths are shown relative to `prefix`, the folder (with `/`) the user stands in.
 
-    `top` is the work tree, for links. `terse`: one `PATH:START-END` a file, of its best piece.
+    `top` is the work tree, for links. `terse`: one `PATH:START-END` a file, of its best piece. `flat`: each
+    piece for itself, best first, whatever its file.
     """
-    shown = [(file, _shown_path(file, prefix)) for file in results.results]
+    files = _each_alone(results.results) if flat else results.results
+    shown = [(file, _shown_path(file, prefix)) for file in files]
     if terse:
         return "".join(_terse(file, path) for file, path in shown)
     if not terminal.tty:
         return "".join(_plain(file, path) for file, path in shown)
     words = _highlighter(results.query)
+    if flat:
+        return "".join(_line(file, path, terminal, words) for file, path in shown)
     blocks = [_block(file, path, terminal, words, top) for file, path in shown]
     return "\n".join(blocks)
 
@@ -55,6 +60,35 @@ def listing(
 def _shown_path(file: FileResult, prefix: str) -> str:
     here = prefix and file.language != KNOWLEDGE_BASE
     return quote_path(posixpath.relpath(file.path, prefix) if here else file.path)
+
+
+def _each_alone(files: Sequence[FileResult]) -> list[FileResult]:
+    """A result for each piece, best score first; what has no score that compares comes after it."""
+    from dataclasses import replace
+
+    pieces = [replace(file, symbols=(symbol,)) for file in files for symbol in file.symbols]
+    ours = [each for each in pieces if each.language != KNOWLEDGE_BASE]
+    ours.sort(key=lambda each: -each.symbols[0].score)
+    rest = [each for each in pieces if each.language == KNOWLEDGE_BASE]
+    return [*ours, *rest, *(file for file in files if not file.symbols)]
+
+
+def _line(file: FileResult, path: str, terminal: Terminal, words: re.Pattern[str] | None) -> str:
+    """A piece alone in a line of a terminal."""
+    line = terminal.paint(safe(path), MAGENTA)
+    if not file.symbols:
+        return line + (terminal.paint("  stale", YELLOW) if file.stale else "") + "\n"
+    symbol = file.symbols[0]
+    place = f":{symbol.lines[0]}"
+    title = safe(_title(symbol))
+    rest = terminal.width - display_width(safe(path) + place + title) - 4
+    text = fit(safe(symbol.summary or symbol.excerpt).strip(), max(0, rest))
+    line += terminal.paint(place, CYAN) + "  " + _emphasise(title, words, terminal)
+    line += terminal.paint("  stale", YELLOW) if file.stale else ""
+    lines = [f"{line}  {_emphasise(text, words, terminal)}".rstrip()]
+    if symbol.text is not None:
+        lines += _numbered(symbol, terminal)
+    return "".join(f"{each}\n" for each in lines)
 
 
 def _terse(file: FileResult, path: str) -> str:
