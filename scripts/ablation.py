@@ -66,7 +66,7 @@ def sample(
     kind: str, name: str, query: str, wanted: Sequence[str], index: Current, words: Tokenizer
 ) -> Sample:
     """Ask one question and keep what it was answered by."""
-    scored = rank(index, query, SearchOptions(k=CANDIDATES), words).scored
+    scored = [each.scored for each in rank(index, query, SearchOptions(k=CANDIDATES), words).files]
     candidates = tuple((each.file.path, tuple(each.features)) for each in scored)
     return Sample(kind, name, query, tuple(wanted), candidates)
 

@@ -46,10 +46,19 @@ def test_the_table_and_its_numbers(pkb):
     ran = pkb("eval", "cases.json")
     lines = ran.out.splitlines()
     assert lines[0] == "3 questions from cases.json"
-    assert lines[2].split() == "questions NDCG@10 recall@k MRR symbol recall symbol MRR returned/read".split()
+    metrics = (
+        "NDCG@10",
+        "recall@k",
+        "MRR",
+        "symbol recall",
+        "symbol MRR",
+        "symbol MRR by score",
+        "returned/read",
+    )
+    assert re.split(r"\s{2,}", lines[2].strip()) == ["questions", *metrics]
     rows = {line.split()[0]: line.split()[1:] for line in lines[3:]}
     assert rows["hybrid"][:4] == ["3", "0.667", "0.667", "0.667"]
-    assert rows["hybrid"][4:6] == ["1.000", "1.000"]
+    assert rows["hybrid"][4:7] == ["1.000", "1.000", "1.000"]
     assert rows["disk"] == [*"1 1.000 1.000 1.000".split(), rows["disk"][-1]]
     assert rows["net"][:4] == ["2", "0.500", "0.500", "0.500"]
     assert "expected, but not in the index: src/gone.py" in ran.err
@@ -62,7 +71,15 @@ def test_the_object_and_its_numbers(pkb):
     assert result["schema"] == 1
     assert list(result["runs"]) == ["keyword"]
     overall = result["runs"]["keyword"]["overall"]
-    assert set(overall) == {"ndcg10", "recall", "mrr", "symbol_recall", "symbol_mrr", "compression"}
+    assert set(overall) == {
+        "ndcg10",
+        "recall",
+        "mrr",
+        "symbol_recall",
+        "symbol_mrr",
+        "symbol_mrr_by_score",
+        "compression",
+    }
     assert result["runs"]["keyword"]["tags"]["net"]["questions"] == 2
     first = result["cases"][0]
     assert first["expected"] == ["src/net.py"]
@@ -157,7 +174,7 @@ def test_the_chart_is_one_file_that_stands_alone(project, pkb):
     drawings = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
     assert len(drawings) == 4
     bars = ElementTree.fromstring(drawings[0])  # noqa: S314 - our own output
-    assert len(bars.findall("{*}rect")) == 2 * 5
+    assert len(bars.findall("{*}rect")) == 2 * 6
     assert "<script" not in text
     assert not re.findall(r"(?:\bsrc=|href|url\(|@import)", text)
     assert pkb("eval", "cases.json", "--plot", "no/such/folder.html", code=74).err.startswith(

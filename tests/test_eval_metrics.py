@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -71,7 +72,18 @@ def test_symbols_are_ranked_as_they_are_read():
     answer = [file("a.py", symbol("one"), symbol("two")), file("b.py", symbol("three"))]
     case = Case("q", "q", (), (SymbolTarget("three"), SymbolTarget("four")))
     found = metrics.values(answer, case)
-    assert found == {"symbol_recall": 0.5, "symbol_mrr": pytest.approx(1 / 3)}
+    third = pytest.approx(1 / 3)
+    assert found == {"symbol_recall": 0.5, "symbol_mrr": third, "symbol_mrr_by_score": third}
+
+
+def test_symbols_are_ranked_by_their_scores_as_well():
+    """All files' symbols in one order; of equal scores the one that is read first."""
+    scored = [
+        replace(symbol(name), score=score) for name, score in (("one", 1.0), ("two", 5.0), ("three", 5.0))
+    ]
+    answer = [file("a.py", *scored[:2]), file("b.py", scored[2])]
+    found = metrics.values(answer, Case("q", "q", (), (SymbolTarget("three"),)))
+    assert (found["symbol_mrr"], found["symbol_mrr_by_score"]) == (pytest.approx(1 / 3), 0.5)
 
 
 def test_a_symbol_expected_by_name_counts_in_the_expected_files():

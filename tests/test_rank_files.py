@@ -71,7 +71,8 @@ def test_a_score_is_the_weighted_sum_of_its_features() -> None:
         "path": 0.6,
     }
     assert found.features == pytest.approx(list(features.values()))
-    assert list(features) == list(ranking.WEIGHTS)
+    assert [*features, "definition"] == list(ranking.WEIGHTS)
+    assert ranking.with_definition(found, 8.0).score == pytest.approx(found.score + 1.6)
     assert found.score == pytest.approx(
         sum(ranking.WEIGHTS[name] * value for name, value in features.items())
     )

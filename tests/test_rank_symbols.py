@@ -1,10 +1,13 @@
 """Which definitions of a piece are pointed at."""
 
+from collections.abc import Callable
+from math import isfinite, log
+
 import pytest
 
 from git_pkb.model import Definition
 from git_pkb.rank.query import parse
-from git_pkb.rank.symbols import LineCounts, extents, score_definitions
+from git_pkb.rank.symbols import KIND, WEIGHTS, Place, Scorer, extents, most_telling
 from git_pkb.tokens import Tokenizer
 
 
@@ -49,42 +52,107 @@ LINES = [
     "def parse(text):",
     "    return text.split()",
 ]
-BOTH = [Definition("retry", "function", 1, 2), Definition("parse", "function", 5, 2)]
 
 
-def scores(question: str, weights: dict[str, float]) -> list[float]:
-    """Of both definitions."""
+def scorer(question: str, weights: dict[str, float], cosine: Callable[[str], float] | None = None) -> Scorer:
+    """For one question whose terms weigh this."""
     tokenizer = Tokenizer()
-    counts = LineCounts(LINES, weights, tokenizer)
-    return score_definitions(
-        extents(BOTH, len(LINES)), counts, parse(question, tokenizer), weights, tokenizer
+    return Scorer(parse(question, tokenizer), weights, tokenizer, cosine)
+
+
+def place(name: str, kind: str = "function", **known: object) -> Place:
+    """A definition of which not more is known."""
+    return Place(
+        **{"name": name, "kind": kind, "scope": "", "says": name, "lines": 3, "size": 60, "piece": 0.0}
+        | known
     )
 
 
-def test_the_definition_whose_lines_hold_the_words_wins() -> None:
-    """A comment above counts like the body."""
-    retry, parse_score = scores("reads a table", {"tabl": 0.7, "read": 0.3})
-    assert retry == 0.0 < parse_score
+def features(found: Scorer, each: Place) -> dict[str, float]:
+    """By name."""
+    return dict(zip(WEIGHTS, found.features(each), strict=True))
 
 
-def test_the_exact_name_adds_one() -> None:
-    """Who asks for a name gets it: 1 more when it is exact, .4 when only case differs."""
-    without, exact, folded = (scores(q, {})[1] for q in ("something else", "parse", "PARSE"))
-    assert (without, exact, folded) == (0.0, 1.0, 0.4)
+def test_a_score_is_the_weighted_sum_of_its_features_and_its_kind() -> None:
+    """Every feature by hand."""
+    weights = {"read": 0.5, "tabl": 0.25, "configur": 0.125, "file": 0.125}
+    found = scorer("reads whether the table", weights, lambda text: len(text) / 100)
+    each = place(
+        "is_config", "constant", scope="Table", says="is_config = read()", lines=2, size=99, piece=0.5
+    )
+    known = features(found, each)
+    assert known == {
+        "piece": 0.5,
+        "meaning": pytest.approx(len("is_config is_config = read()") / 100),
+        "name meaning": pytest.approx(len("Table is_config") / 100),
+        "words": 0.75,
+        "beginnings": 0.125,
+        "lines": pytest.approx(log(3)),
+        "size": pytest.approx(log(100)),
+        "predicate": 1.0,
+        "name": 0.0,
+    }
+    total = sum(WEIGHTS[name] * value for name, value in known.items())
+    assert found.score(each) == pytest.approx(total + KIND["constant"])
 
 
-def test_a_score_by_hand() -> None:
-    """`tf = n / (.25 + .75 size / 40) + 4 names`, saturated at 1.5."""
-    size = len("Reads a table def parse text return text split".split())
-    tf = 1 / (0.25 + 0.75 * size / 40) + 4
-    assert scores("nothing", {"pars": 1.0})[1] == pytest.approx(tf / (1.5 + tf))
+def test_words_count_in_scope_name_and_signature_once() -> None:
+    """A share of the weight, however often a term occurs; none without weights."""
+    weights = {"read": 0.5, "tabl": 0.5}
+    each = place("read_read", scope="Reader", says="def read_read(read): read")
+    assert features(scorer("read a table", weights), each)["words"] == 0.5
+    assert features(scorer("read a table", {}), each)["words"] == 0.0
+
+
+def test_what_begins_alike_counts_apart() -> None:
+    """`config` for `configuration` and the other way round; equal terms and short ones do not count here."""
+    assert features(scorer("x", {"configur": 1.0}), place("load_config"))["beginnings"] == 1.0
+    assert features(scorer("x", {"auth": 1.0}), place("authenticate"))["beginnings"] == 1.0
+    assert features(scorer("x", {"config": 1.0}), place("load_config"))["beginnings"] == 0.0
+    assert features(scorer("x", {"configur": 1.0}), place("co"))["beginnings"] == 0.0
+
+
+def test_who_types_a_name_gets_what_has_it_whatever_it_is() -> None:
+    """A constant asked for by name outweighs a function that only holds it; case counts a little."""
+    found = scorer("MAX_RETRIES", {"max": 0.3, "retri": 0.3, "maxretri": 0.4})
+    exact, folded, other = (
+        place("MAX_RETRIES", "constant"),
+        place("maxRetries", "field"),
+        place("max_retries_of"),
+    )
+    assert found.score(exact) > found.score(folded) > found.score(other)
+    assert features(found, exact)["name"] == 1.0 > features(found, folded)["name"] > 0.0
+    assert features(scorer("where is MAX_RETRIES read", {}), exact)["name"] == 0.0
+
+
+def test_yes_or_no_is_asked_of_what_answers_it() -> None:
+    """`is_open` for whether something is open, in any spelling."""
+    asked = scorer("Returns true if the door is open", {"door": 1.0})
+    values = {
+        name: features(asked, place(name))["predicate"] for name in ("is_open", "isOpen", "open?", "issue")
+    }
+    assert values == {"is_open": 1.0, "isOpen": 1.0, "open?": 0.0, "issue": 0.0}
+    assert features(scorer("opens the door", {"door": 1.0}), place("is_open"))["predicate"] == 0.0
+
+
+def test_a_long_text_is_looked_at_up_to_a_limit() -> None:
+    """What stands behind 4,000 characters of a definition does not count, nor does it take time."""
+    each = place("f", says="x " * 2000 + "table")
+    assert features(scorer("table", {"tabl": 1.0}), each)["words"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "name", ["", "operator<<", "a > b", "\u0644\u063a\u0629", "x" * 5000, "what is this?"]
+)
+def test_odd_names_have_a_score(name: str) -> None:
+    """Headings, operators and generated names are definitions too."""
+    assert isfinite(scorer(name or "nothing", {"what": 1.0}, lambda _: 0.5).score(place(name)))
 
 
 def test_the_telling_line() -> None:
     """The line with most of the weight, the earliest of equals; none when no line has a word."""
     tokenizer = Tokenizer()
-    weights = {"text": 0.6, "pars": 0.4, "split": 0.1}
-    assert LineCounts(LINES, weights, tokenizer).most_telling(weights) == 5
-    assert LineCounts(LINES, {"text": 1.0}, tokenizer).most_telling({"text": 1.0}) == 5
-    assert LineCounts(LINES, {"zzz": 1.0}, tokenizer).most_telling({"zzz": 1.0}) is None
-    assert LineCounts([], weights, tokenizer).most_telling(weights) is None
+    assert most_telling(LINES, {"text": 0.6, "pars": 0.4, "split": 0.1}, tokenizer) == 5
+    assert most_telling(LINES, {"text": 1.0}, tokenizer) == 5
+    assert most_telling(LINES, {"zzz": 1.0}, tokenizer) is None
+    assert most_telling([], {"text": 1.0}, tokenizer) is None

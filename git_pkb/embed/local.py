@@ -60,14 +60,23 @@ class Model:
         self._scales = _map("scales.f16")
         self._arrays: tuple[Any, Any] | None = None
 
+    def scale(self, token: int) -> float:
+        """What the row of a token is multiplied by."""
+        (scale,) = struct.unpack_from("<e", self._scales, 2 * token)
+        return float(scale)
+
+    def lifted_row(self, token: int) -> bytes:
+        """The row of a token, each component raised by 128: a byte each."""
+        row: bytes = self._table[token * DIMS : (token + 1) * DIMS].translate(_BIAS)
+        return row
+
     def sum(self, counts: Mapping[int, float]) -> list[int]:
         """Fixed-point sum over tokens of sqrt(count) * scale * row."""
         total = bias = 0
         lanes = bytearray(DIMS * _LANE)
         for token, count in counts.items():
-            (scale,) = struct.unpack_from("<e", self._scales, 2 * token)
-            weight = round(math.sqrt(count) * scale * _FIXED)
-            lanes[::_LANE] = self._table[token * DIMS : (token + 1) * DIMS].translate(_BIAS)
+            weight = round(math.sqrt(count) * self.scale(token) * _FIXED)
+            lanes[::_LANE] = self.lifted_row(token)
             total += weight * int.from_bytes(lanes, "little")
             bias += weight * 128
         sums = struct.unpack(f"<{DIMS}Q", total.to_bytes(DIMS * _LANE, "little"))

@@ -18,7 +18,10 @@ _TOKEN = re.compile(r"[^\W\d_]{1,6}|\d{1,3}|[^\w\s]|_")
 
 
 def values(results: Sequence[FileResult], case: Case) -> dict[str, float]:
-    """Every metric that applies to the case; recall and ranks look at its first `top_k` files."""
+    """Every metric that applies to the case; recall and ranks look at its first `top_k` files.
+
+    Symbols are ranked twice: as they are read from the first file down, and all of them by their score.
+    """
     found: dict[str, float] = {}
     if case.files:
         ranks = file_ranks(results, case.files)
@@ -26,9 +29,12 @@ def values(results: Sequence[FileResult], case: Case) -> dict[str, float]:
         found["recall"] = recall(ranks, case.top_k)
         found["mrr"] = reciprocal(ranks, case.top_k)
     if case.symbols:
-        ranks = symbol_ranks(results[: case.top_k], case)
+        shown = [(result.path, symbol) for result in results[: case.top_k] for symbol in result.symbols]
+        ranks = symbol_ranks(shown, case)
         found["symbol_recall"] = recall(ranks)
         found["symbol_mrr"] = reciprocal(ranks)
+        shown.sort(key=lambda item: -item[1].score)
+        found["symbol_mrr_by_score"] = reciprocal(symbol_ranks(shown, case))
     return found
 
 
@@ -54,12 +60,11 @@ def overlap(symbol: SymbolResult, start: int, end: int | None) -> bool:
     return not (last < start or first > (start if end is None else end))
 
 
-def symbol_ranks(results: Sequence[FileResult], case: Case) -> list[int | None]:
-    """For each expected piece its rank in the answer read from top to bottom, piece by piece.
+def symbol_ranks(shown: Sequence[tuple[str, SymbolResult]], case: Case) -> list[int | None]:
+    """For each expected piece its rank among those shown (with their paths), in the order given.
 
     A piece that is expected by name alone counts in the expected files only, where the case names any.
     """
-    shown = [(result.path, symbol) for result in results for symbol in result.symbols]
     ranks: list[int | None] = []
     for wanted in case.symbols:
         places = [wanted.path] if wanted.path else [target.path for target in case.files]

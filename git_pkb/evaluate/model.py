@@ -16,6 +16,7 @@ METRICS = {
     "mrr": "MRR",
     "symbol_recall": "symbol recall",
     "symbol_mrr": "symbol MRR",
+    "symbol_mrr_by_score": "symbol MRR by score",
 }
 
 

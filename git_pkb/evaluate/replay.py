@@ -91,7 +91,7 @@ def _ask(
     found = {}
     for mode in modes:
         options = SearchOptions(k=DEFAULT_TOP_K, mode=mode)
-        found[mode] = [each.file.path for each in rank(current, question.query, options, tokenizer).scored]
+        found[mode] = [each.facts.path for each in rank(current, question.query, options, tokenizer).files]
     found[BASELINE] = baseline.search(question.query, DEFAULT_TOP_K)
     outcomes = {run: of_paths(paths, case) for run, paths in found.items()}
     return Asked(case.id, case.query, (), tuple(targets), outcomes)
@@ -118,7 +118,7 @@ class MovingIndex:
         reader = open_reader(self.folder)
         if reader is None:
             raise PkbError(f"the cache in {self.folder} could not be opened after it was made")
-        return Current(self.repo, reader, self.request.recipe.embedder, commit, 0)
+        return Current(self.repo, reader, self.request.recipe.embedder, commit, 0, committed=True)
 
 
 def _text(objects: "ObjectReader", blob: str) -> str:

@@ -21,7 +21,8 @@ from git_pkb.slotted import value
 from git_pkb.tokens import Tokenizer
 
 #: What a file is scored by, in the order of `Scored.features`, and the weight of each; what is cheap to know
-#: comes first, then what `Details` knows by words, then by meaning.
+#: comes first, then what `Details` knows by words, then by meaning; the last is what symbols.py says of the
+#: best definition, known only of the files that are looked into.
 WEIGHTS = {
     "best piece": 4.4,
     "top pieces": 1.0,
@@ -33,6 +34,7 @@ WEIGHTS = {
     "stem cover": 2.1,
     "content": 3.5,
     "path": 1.5,
+    "definition": 0.2,
 }
 #: Meaning counts for less when the question is one name: who types a name wants that name.
 DENSE_SHARE_OF_NAME = 0.4
@@ -70,7 +72,10 @@ class Details(Protocol):
 
 @value
 class Scored:
-    """A file with its score, its features in the order of WEIGHTS, and its pieces (id, score) best first."""
+    """A file with its score, its features in the order of WEIGHTS, and its pieces (id, score) best first.
+
+    The last feature is missing before the file was looked into.
+    """
 
     file: Candidate
     score: float
@@ -257,6 +262,12 @@ def _scored(
     ]
     pieces.sort(key=lambda item: (-round(item[1], 6), item[0]))
     return Scored(file, _total(features), features, tuple(pieces))
+
+
+def with_definition(scored: Scored, best: float) -> Scored:
+    """The same file, the score of its best definition added."""
+    features = (*scored.features, best)
+    return Scored(scored.file, _total(features), features, scored.pieces)
 
 
 def stem_parts(path: str, tokenizer: Tokenizer) -> tuple[str, ...]:

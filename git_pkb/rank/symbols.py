@@ -1,13 +1,18 @@
-"""Which definitions to point at inside the pieces of a file that was found.
+"""Which definitions to point at in the files that were found, and how well each answers.
 
-In: the text of a piece, its definitions, the weights of the question's terms. Out: a score a definition.
-Invariant: uses the same terms and weights as the ranking of files, so that what is shown is why it was found.
+In: definitions with what they say of themselves, and a question. Out: a score a definition; scores compare
+over files. Invariant: uses the same terms and weights as the ranking of files, so that what is shown is why
+it was found; the same input gives the same score on every machine.
 
-A definition is scored by BM25 over its own lines and the comment above it, its name counted as four words
-more: a piece holds several small definitions and the file is known, so length matters little and names most.
+The score is the sum of WEIGHTS times features, plus what the kind is worth. Fitted by a softmax over all
+definitions of the first twelve files of each question of the symbol yardstick (23 repositories; eight others
+were kept to measure on), then shrunk and rounded: scripts/fit_symbols.py.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from math import log
+from operator import mul
 
 from git_pkb.model import Definition
 from git_pkb.rank.files import fold
@@ -15,9 +20,33 @@ from git_pkb.rank.query import Question
 from git_pkb.slotted import value
 from git_pkb.tokens import Tokenizer, words
 
-K1 = 1.5
-_LENGTH_SHARE, _TYPICAL_LENGTH = 0.75, 40.0
-_NAME, _EXACT_NAME, _FOLDED_NAME = 4.0, 1.0, 0.4
+#: What a definition is scored by.
+WEIGHTS = {
+    "meaning": 7.0,  # cosine of its name and signature with the question
+    "name meaning": 4.5,  # cosine of its scope and name; of prose and pieces without a definition none
+    "piece": 4.5,  # the score by words of the piece it stands in
+    "words": 3.5,  # share of the question's weight in its name, its scope and its signature
+    "beginnings": 1.5,  # share that begins a part of its name, or is begun by one: `config`, `configuration`
+    "lines": 0.4,  # ln(1 + lines): what does something is longer than what only names it
+    "size": -0.5,  # ln(1 + characters without its members): long text has some of every question
+    "predicate": 2.5,  # whether the question asks for a yes or no, and the name is one: `is_open`
+    "name": 10.0,  # whether the question is this name
+}
+_BY_MEANING, _BY_WORDS = tuple(WEIGHTS.values())[:2], tuple(WEIGHTS.values())[2:]
+#: What a kind is worth: a question in words mostly asks for what does something.
+KIND = {
+    "field": -3.0, "constant": -3.0, "variable": -3.0, "module": -3.0, "section": -3.0, "text": -3.0,
+    "code": -3.0, "prototype": -1.5, "impl": -1.0,
+}  # fmt: skip
+#: How much the score of its file adds to that of a definition, where definitions of several files compare.
+OF_FILE = 0.5
+_FOLDED_NAME = 0.6
+_NO_TERMS: frozenset[str] = frozenset()
+_LONGEST = 4000  # characters of what a definition says that are looked at
+_SHORTEST_TERM, _SHORTEST_PART = 4, 3
+_TEXTS = frozenset({"section", "text", "code"})  # their names say little: a heading, the name around them
+_ASKS_WHETHER = frozenset("true false whether check checks determine determines".split())
+_PREDICATES = frozenset("is has can should check contain equal match need support valid".split())
 
 
 @value
@@ -31,6 +60,23 @@ class Extent:
     first: int
     end: int
     own_end: int
+
+
+@value
+class Place:
+    """A definition, or a piece that defines nothing, as far as its score needs it.
+
+    `says`: its signature; of prose and pieces without a definition their whole text. `lines`: how many it
+    spans; `size`: characters of its own text; `piece`: score by words of the piece it stands in.
+    """
+
+    name: str
+    kind: str
+    scope: str
+    says: str
+    lines: int
+    size: int
+    piece: float
 
 
 def extents(definitions: Sequence[Definition], lines: int) -> list[Extent]:
@@ -53,64 +99,111 @@ def extents(definitions: Sequence[Definition], lines: int) -> list[Extent]:
     return result
 
 
-class LineCounts:
-    """Lines of a piece as a question sees them: how many terms each has, and how often those asked for."""
+class Scorer:
+    """Scores definitions against one question."""
 
-    def __init__(self, lines: Sequence[str], weights: Mapping[str, float], tokenizer: Tokenizer) -> None:
-        self.sizes: list[int] = []
-        self.hits: list[dict[str, int]] = []
-        wanted = weights.keys()
-        asked: dict[str, tuple[int, tuple[str, ...]]] = {}  # word -> its number of terms, those asked for
-        for line in lines:
-            size = 0
-            hits: dict[str, int] = {}
-            for word in words(line):
-                known = asked.get(word)
-                if known is None:
-                    terms = tokenizer.terms(word)
-                    known = asked[word] = len(terms), tuple(term for term in terms if term in wanted)
-                size += known[0]
-                for term in known[1]:
-                    hits[term] = hits.get(term, 0) + 1
-            self.sizes.append(size)
-            self.hits.append(hits)
+    def __init__(
+        self,
+        question: Question,
+        weights: Mapping[str, float],
+        tokenizer: Tokenizer,
+        cosine: Callable[[str], float] | None,
+    ) -> None:
+        """Get ready for one question.
 
-    def count(self, first: int, end: int) -> tuple[int, dict[str, int]]:
-        """Terms in the lines `first` .. `end`: how many, and how often those asked for."""
-        counts: dict[str, int] = {}
-        for hits in self.hits[first:end]:
-            for term, n in hits.items():
-                counts[term] = counts.get(term, 0) + n
-        return sum(self.sizes[first:end]), counts
+        `weights`: of its terms, their sum 1, none when words do not count; `cosine`: of a text with it, None
+        when meaning does not count.
+        """
+        self._weights, self._tokenizer, self._cosine = weights, tokenizer, cosine
+        self._long_terms = [term for term in weights if len(term) >= _SHORTEST_TERM]
+        self._asks_whether = not _ASKS_WHETHER.isdisjoint(question.words)
+        self._is_name = question.is_name
+        self._named = {fold(name): name for name in question.identifiers} if question.is_name else {}
+        self._by_word: dict[str, frozenset[str]] = {}
+        # A word without the beginning of any term needs no stemming, and most are such.
+        starts = sorted({re.escape(term[:_SHORTEST_PART]) for term in weights})
+        self._may_match = re.compile("|".join(starts) or "(?!)", re.IGNORECASE).search
 
-    def most_telling(self, weights: Mapping[str, float]) -> int | None:
-        """The line with most of the question's weight, the earliest of equals; None when none has any."""
-        values = [sum(map(weights.__getitem__, hits)) for hits in self.hits]
-        best = max(values, default=0.0)
-        return values.index(best) if best > 0.0 else None
+    def score(self, place: Place) -> float:
+        """How well a definition answers, without its file."""
+        return self.of_words(place) + self.of_meaning(place)
+
+    def of_words(self, place: Place) -> float:
+        """The part of the score that is quick to know."""
+        total: float = sum(map(mul, _BY_WORDS, self._of_words(place)))
+        if place.kind in KIND and fold(place.name) not in self._named:
+            total += KIND[place.kind]  # but who types a name wants what has it, whatever that is
+        return total
+
+    def of_meaning(self, place: Place) -> float:
+        """The other part; 0 where meaning does not count."""
+        return sum(map(mul, _BY_MEANING, self._of_meaning(place))) if self._cosine is not None else 0.0
+
+    def features(self, place: Place) -> tuple[float, ...]:
+        """In the order of WEIGHTS."""
+        return (*self._of_meaning(place), *self._of_words(place))
+
+    def _of_meaning(self, place: Place) -> tuple[float, float]:
+        if self._cosine is None:
+            return 0.0, 0.0
+        of_text = self._cosine(f"{place.name} {place.says[:_LONGEST]}")
+        return of_text, 0.0 if place.kind in _TEXTS else self._cosine(f"{place.scope} {place.name}")
+
+    def _of_words(self, place: Place) -> tuple[float, ...]:
+        name = place.name
+        parts = self._parts(name) if self._asks_whether or self._may_match(name) else []
+        named = self._named.get(fold(name)) if self._named else None
+        return (
+            place.piece,
+            self._covered(f"{place.scope} {name} {place.says[:_LONGEST]}"),
+            self._begun(parts) if parts else 0.0,
+            log(1 + place.lines),
+            log(1 + place.size),
+            float(self._asks_whether and bool(parts) and parts[0] in _PREDICATES),
+            0.0 if named is None else 1.0 if named == name else _FOLDED_NAME,
+        )
+
+    def _parts(self, name: str) -> list[str]:
+        """Terms of a name without those that join several."""
+        parts: list[str] = []
+        for word in words(name):
+            terms = self._tokenizer.terms(word)
+            parts += terms[:-1] if len(terms) > 1 else terms
+        return parts
+
+    def _covered(self, text: str) -> float:
+        """Share of the question's weight whose terms occur."""
+        if not self._may_match(text):
+            return 0.0
+        found: set[str] = set()
+        known = self._by_word
+        for word in words(text):
+            asked = known.get(word)
+            if asked is None:
+                asked = _NO_TERMS
+                if self._may_match(word):
+                    asked = frozenset(self._tokenizer.terms(word)) & self._weights.keys()
+                known[word] = asked
+            if asked:
+                found |= asked
+        return sum(weight for term, weight in self._weights.items() if term in found) if found else 0.0
+
+    def _begun(self, parts: Sequence[str]) -> float:
+        """Share of the question's weight whose terms and a part of the name begin alike."""
+        long = [part for part in parts if len(part) >= _SHORTEST_PART]
+        total = 0.0
+        for term in self._long_terms:
+            if term not in parts and any(term.startswith(part) or part.startswith(term) for part in long):
+                total += self._weights[term]
+        return total
 
 
-def score_definitions(
-    found: Sequence[Extent],
-    lines: LineCounts,
-    question: Question,
-    weights: Mapping[str, float],
-    tokenizer: Tokenizer,
-) -> list[float]:
-    """Scores in the order of `found`; `lines` are the lines of the piece, `weights` sum to one."""
-    scores = []
-    identifiers = {fold(name): name for name in question.identifiers}
-    for extent in found:
-        size, counts = lines.count(extent.first, extent.own_end)
-        named = tokenizer.count(extent.definition.name)
-        norm = 1.0 - _LENGTH_SHARE + _LENGTH_SHARE * size / _TYPICAL_LENGTH
-        score = 0.0
-        for term, weight in weights.items():
-            tf = counts.get(term, 0) / norm + _NAME * named.get(term, 0)
-            if tf:
-                score += weight * tf / (K1 + tf)
-        wanted = identifiers.get(fold(extent.definition.name))
-        if wanted is not None:
-            score += _EXACT_NAME if wanted == extent.definition.name else _FOLDED_NAME
-        scores.append(score)
-    return scores
+def most_telling(lines: Sequence[str], weights: Mapping[str, float], tokenizer: Tokenizer) -> int | None:
+    """The line with most of the question's weight, the earliest of equals; None when none has any."""
+    best, found = 0.0, None
+    for number, line in enumerate(lines):
+        terms = dict.fromkeys(term for word in words(line) for term in tokenizer.terms(word))
+        weight = sum(weights.get(term, 0.0) for term in terms)
+        if weight > best:
+            best, found = weight, number
+    return found

@@ -44,7 +44,8 @@ CENSUS = "census"  # a `rank.paths.Census`
 class Current:
     """An index that a search can read. `outdated`: paths whose content is not what is in the cache.
 
-    `config`: settings that name a store and sources outside, None to ask none of them.
+    `config`: settings that name a store and sources outside, None to ask none of them; `committed`: the index
+    is of a commit, so content is that of its blobs whatever the work tree holds.
     """
 
     repo: "Repository"
@@ -55,13 +56,15 @@ class Current:
     warnings: tuple[str, ...] = ()
     outdated: frozenset[str] = frozenset()
     config: "Config | None" = None
+    committed: bool = False
 
     def contents(self, files: "Iterable[FileFacts]") -> dict[str, bytes]:
         """Content of files as it was indexed, by path; one that cannot be read is left out."""
         found: dict[str, bytes] = {}
         missing = []
+        workdir = None if self.committed else self.repo.workdir
         for file in files:
-            content = read_file(self.repo.workdir, file.path) if self.repo.workdir else None
+            content = read_file(workdir, file.path) if workdir else None
             if content is not None and len(content) == file.size and file.path not in self.outdated:
                 found[file.path] = content
             else:

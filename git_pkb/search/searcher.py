@@ -13,6 +13,8 @@ from git_pkb.errors import ConfigError, ProviderError
 from git_pkb.rank import files as file_rank
 from git_pkb.rank import lexical, paths, query, vectors
 from git_pkb.rank.results import FileResult, SearchResults
+from git_pkb.rank.symbols import Scorer
+from git_pkb.search import definitions
 from git_pkb.search.refresh import CENSUS
 from git_pkb.slotted import value
 from git_pkb.tokens import Tokenizer
@@ -20,6 +22,7 @@ from git_pkb.tokens import Tokenizer
 if TYPE_CHECKING:
     from git_pkb.cache.reader import CacheReader
     from git_pkb.outside import Asked
+    from git_pkb.search.definitions import Looked
     from git_pkb.search.refresh import Current
 
 HYBRID, SEMANTIC, KEYWORD = "hybrid", "semantic", "keyword"
@@ -53,14 +56,16 @@ class SearchOptions:
 
 @value
 class Ranking:
-    """Files best first, with what is needed to point into them; `vector`: the question in the local model."""
+    """Files best first, their definitions too; `weights`: of the question's terms, their sum 1.
 
-    question: query.Question
-    scored: list[file_rank.Scored]
+    `scorer`: what scored the definitions, None when nothing was asked or there is nothing to ask.
+    """
+
+    files: "list[Looked]"
     weights: dict[str, float]
     mode: str
     warnings: tuple[str, ...]
-    vector: Sequence[float] | None = None
+    scorer: Scorer | None = None
 
 
 def search(current: "Current", text: str, options: SearchOptions) -> SearchResults:
@@ -69,7 +74,7 @@ def search(current: "Current", text: str, options: SearchOptions) -> SearchResul
     asked = _ask_outside(current, text, options)
     ranking = rank(current, text, options, tokenizer)
     results: tuple[FileResult, ...] = ()
-    if ranking.scored:
+    if ranking.files:
         from git_pkb.search.present import present
 
         results = present(current, ranking, options, tokenizer)
@@ -104,7 +109,7 @@ def rank(current: "Current", text: str, options: SearchOptions, tokenizer: Token
     question = query.parse(text, tokenizer)
     allowed = allow(reader, options)
     if not question.text or not reader.live_files or (allowed is not None and not allowed):
-        return Ranking(question, [], {}, options.mode, ())
+        return Ranking([], {}, options.mode, ())
 
     terms = lexical.match_terms(question, reader)
     mode, warnings = options.mode, []
@@ -130,10 +135,19 @@ def rank(current: "Current", text: str, options: SearchOptions, tokenizer: Token
     known = _candidates(reader, question, {*candidates, *near})
     details = _Details(current, question, terms, matches, tokenizer, matrices, embedded, local, near)
     share = file_rank.DENSE_SHARE_OF_NAME if question.is_name and matches is not None else 1.0
-    scored = file_rank.best(matches, known, options.k, details, share)
+    scored = file_rank.best(
+        matches, known, max(options.k + definitions.MORE, definitions.FEWEST), details, share
+    )
     total = sum(term.weight for term in terms) or 1.0
     weights = {term.term: term.weight / total for term in terms}
-    return Ranking(question, scored, weights, mode, tuple(warnings), local)
+    near_to = None
+    if local is not None and mode != KEYWORD:
+        from git_pkb.embed.nearness import Nearness
+
+        near_to = Nearness(local).cosine
+    scorer = Scorer(question, weights if matches is not None else {}, tokenizer, near_to)
+    files = definitions.look_into(current, scored, matches, scorer, options.k)
+    return Ranking(files, weights, mode, tuple(warnings), scorer)
 
 
 def _nearest(
