@@ -91,6 +91,8 @@ def test_a_score_is_the_weighted_sum_of_its_features_and_its_kind() -> None:
         "size": pytest.approx(log(100)),
         "predicate": 1.0,
         "name": 0.0,
+        "mentioned": 0.0,
+        "test": 0.0,
     }
     total = sum(WEIGHTS[name] * value for name, value in known.items())
     assert found.score(each) == pytest.approx(total + KIND["constant"])
@@ -122,7 +124,8 @@ def test_who_types_a_name_gets_what_has_it_whatever_it_is() -> None:
     )
     assert found.score(exact) > found.score(folded) > found.score(other)
     assert features(found, exact)["name"] == 1.0 > features(found, folded)["name"] > 0.0
-    assert features(scorer("where is MAX_RETRIES read", {}), exact)["name"] == 0.0
+    among = features(scorer("where is MAX_RETRIES read", {}), exact)
+    assert (among["name"], among["mentioned"]) == (0.0, 1.0)
 
 
 def test_yes_or_no_is_asked_of_what_answers_it() -> None:
@@ -133,6 +136,23 @@ def test_yes_or_no_is_asked_of_what_answers_it() -> None:
     }
     assert values == {"is_open": 1.0, "isOpen": 1.0, "open?": 0.0, "issue": 0.0}
     assert features(scorer("opens the door", {"door": 1.0}), place("is_open"))["predicate"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "scope", "is_one"),
+    [
+        ("test_send", "", 1.0),
+        ("TestSend", "", 1.0),
+        ("sends", "tests", 1.0),
+        ("tested", "", 0.0),
+        ("f", "Latest", 0.0),
+    ],
+)
+def test_tests_are_behind_unless_asked_for(name: str, scope: str, is_one: float) -> None:
+    """By their names, or by the module around them."""
+    each = place(name, scope=scope)
+    assert features(scorer("sends a file", {}), each)["test"] == is_one
+    assert features(scorer("tests that send a file", {}), each)["test"] == 0.0
 
 
 def test_a_long_text_is_looked_at_up_to_a_limit() -> None:

@@ -31,6 +31,8 @@ WEIGHTS = {
     "size": -0.5,  # ln(1 + characters without its members): long text has some of every question
     "predicate": 2.5,  # whether the question asks for a yes or no, and the name is one: `is_open`
     "name": 10.0,  # whether the question is this name
+    "mentioned": 1.5,  # whether it stands in the question; not fitted: the yardstick never asks by name
+    "test": -3.0,  # whether it is a test or stands among tests, and the question is not about tests
 }
 _BY_MEANING, _BY_WORDS = tuple(WEIGHTS.values())[:2], tuple(WEIGHTS.values())[2:]
 #: What a kind is worth: a question in words mostly asks for what does something.
@@ -41,6 +43,7 @@ KIND = {
 #: How much the score of its file adds to that of a definition, where definitions of several files compare.
 OF_FILE = 0.5
 _FOLDED_NAME = 0.6
+_TEST_NAMES, _TEST_SCOPES = ("test_", "Test"), frozenset({"test", "tests"})
 _NO_TERMS: frozenset[str] = frozenset()
 _LONGEST = 4000  # characters of what a definition says that are looked at
 _SHORTEST_TERM, _SHORTEST_PART = 4, 3
@@ -117,8 +120,8 @@ class Scorer:
         self._weights, self._tokenizer, self._cosine = weights, tokenizer, cosine
         self._long_terms = [term for term in weights if len(term) >= _SHORTEST_TERM]
         self._asks_whether = not _ASKS_WHETHER.isdisjoint(question.words)
-        self._is_name = question.is_name
-        self._named = {fold(name): name for name in question.identifiers} if question.is_name else {}
+        self._is_name, self._about_tests = question.is_name, question.about_tests
+        self._named = {fold(name): name for name in question.identifiers}
         self._by_word: dict[str, frozenset[str]] = {}
         # A word without the beginning of any term needs no stemming, and most are such.
         starts = sorted({re.escape(term[:_SHORTEST_PART]) for term in weights})
@@ -131,7 +134,7 @@ class Scorer:
     def of_words(self, place: Place) -> float:
         """The part of the score that is quick to know."""
         total: float = sum(map(mul, _BY_WORDS, self._of_words(place)))
-        if place.kind in KIND and fold(place.name) not in self._named:
+        if place.kind in KIND and not (self._is_name and fold(place.name) in self._named):
             total += KIND[place.kind]  # but who types a name wants what has it, whatever that is
         return total
 
@@ -153,6 +156,7 @@ class Scorer:
         name = place.name
         parts = self._parts(name) if self._asks_whether or self._may_match(name) else []
         named = self._named.get(fold(name)) if self._named else None
+        alike = 0.0 if named is None else 1.0 if named == name else _FOLDED_NAME
         return (
             place.piece,
             self._covered(f"{place.scope} {name} {place.says[:_LONGEST]}"),
@@ -160,7 +164,9 @@ class Scorer:
             log(1 + place.lines),
             log(1 + place.size),
             float(self._asks_whether and bool(parts) and parts[0] in _PREDICATES),
-            0.0 if named is None else 1.0 if named == name else _FOLDED_NAME,
+            alike if self._is_name else 0.0,
+            0.0 if self._is_name else alike,
+            float(not self._about_tests and is_test(name, place.scope)),
         )
 
     def _parts(self, name: str) -> list[str]:
@@ -196,6 +202,11 @@ class Scorer:
             if term not in parts and any(term.startswith(part) or part.startswith(term) for part in long):
                 total += self._weights[term]
         return total
+
+
+def is_test(name: str, scope: str) -> bool:
+    """Whether a definition is named as a test is, or stands in a module of tests (Rust has them inside)."""
+    return name.startswith(_TEST_NAMES) or not _TEST_SCOPES.isdisjoint(scope.split("."))
 
 
 def most_telling(lines: Sequence[str], weights: Mapping[str, float], tokenizer: Tokenizer) -> int | None:
