@@ -4,8 +4,9 @@
     scripts/fit_symbols.py --train REPO… --test REPO…
 
 In: repositories to make questions of, as scripts/yardsticks.py does. Out: the weights with the least softmax
-loss over all definitions of the files that are looked into, and for them, for those in the code, and for each
-signal alone the mean reciprocal rank of the right definition on both halves. Nothing is written.
+loss over all definitions of the files that are looked into, and for them, for those in the code, and without
+each signal the mean reciprocal rank of the right definition on both halves. Nothing is written. Unlike a
+search it looks at the meaning of every definition, and at the score of a file before its best definition.
 """
 
 import argparse
@@ -21,12 +22,14 @@ from git_pkb import config as settings
 from git_pkb.evaluate.model import Case
 from git_pkb.git import discover
 from git_pkb.rank import symbols
+from git_pkb.rank.files import WEIGHTS
 from git_pkb.search.refresh import current, request_for
 from git_pkb.search.searcher import SearchOptions, rank
 from git_pkb.search.snapshot import start_status
 from git_pkb.tokens import Tokenizer
 
 FILES = 12
+OF_DEFINITION = WEIGHTS["definition"]
 STEPS, RATE, SHRINK = 400, 0.05, 1e-3
 NAMES = (*symbols.WEIGHTS, *symbols.KIND, "file")
 #: Of one question: features of its definitions [n, NAMES], and which of them are wanted [n].
@@ -45,10 +48,11 @@ def samples(folder: Path, cases: Sequence[Case]) -> list[Sample]:
             rows, right = [], []
             for file in ranking.files:
                 wanted = file.facts.path == case.symbols[0].path
+                alone = file.scored.score - OF_DEFINITION * file.scored.features[-1]
                 for place in (each.place for each in file.found):
                     kinds = [float(place.kind == kind) for kind in symbols.KIND]
                     features = ranking.scorer.features(place) if ranking.scorer else ()
-                    rows.append((*features, *kinds, file.scored.score))
+                    rows.append((*features, *kinds, alone))
                     right.append(wanted and place.name == case.symbols[0].name)
             if rows:
                 found.append((np.array(rows), np.array(right)))

@@ -144,7 +144,9 @@ def test_yes_or_no_is_asked_of_what_answers_it() -> None:
         ("test_send", "", 1.0),
         ("TestSend", "", 1.0),
         ("sends", "tests", 1.0),
+        ("testSend", "", 1.0),
         ("tested", "", 0.0),
+        ("Testimonial", "", 0.0),
         ("f", "Latest", 0.0),
     ],
 )

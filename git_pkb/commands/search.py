@@ -48,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
     """Search and print; 1 when nothing was found."""
     if args.interactive and args.json:
         raise UsageError("-i and --json exclude each other")
+    if args.flat and args.interactive:
+        raise UsageError("-i and --flat exclude each other")
     if args.flat and args.json:
         raise UsageError(
             "--flat and --json exclude each other",

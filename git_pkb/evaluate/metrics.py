@@ -33,7 +33,7 @@ def values(results: Sequence[FileResult], case: Case) -> dict[str, float]:
         ranks = symbol_ranks(shown, case)
         found["symbol_recall"] = recall(ranks)
         found["symbol_mrr"] = reciprocal(ranks)
-        shown.sort(key=lambda item: -item[1].score)
+        shown.sort(key=lambda item: (-item[1].score, item[0], item[1].lines))
         found["symbol_mrr_by_score"] = reciprocal(symbol_ranks(shown, case))
     return found
 

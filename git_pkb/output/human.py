@@ -52,7 +52,7 @@ def listing(
         return "".join(_plain(file, path) for file, path in shown)
     words = _highlighter(results.query)
     if flat:
-        return "".join(_line(file, path, terminal, words) for file, path in shown)
+        return "".join(_line(file, path, terminal, words, top) for file, path in shown)
     blocks = [_block(file, path, terminal, words, top) for file, path in shown]
     return "\n".join(blocks)
 
@@ -66,25 +66,34 @@ def _each_alone(files: Sequence[FileResult]) -> list[FileResult]:
     """A result for each piece, best score first; what has no score that compares comes after it."""
     from dataclasses import replace
 
-    pieces = [replace(file, symbols=(symbol,)) for file in files for symbol in file.symbols]
-    ours = [each for each in pieces if each.language != KNOWLEDGE_BASE]
-    ours.sort(key=lambda each: -each.symbols[0].score)
-    rest = [each for each in pieces if each.language == KNOWLEDGE_BASE]
-    return [*ours, *rest, *(file for file in files if not file.symbols)]
+    alone = [
+        replace(file, symbols=(symbol,))
+        for file in files
+        if file.language != KNOWLEDGE_BASE
+        for symbol in file.symbols
+    ]
+    alone.sort(key=lambda each: (-each.symbols[0].score, each.path, each.symbols[0].lines))
+    rest = [file for file in files if not file.symbols or file.language == KNOWLEDGE_BASE]
+    return [*alone, *rest]
 
 
-def _line(file: FileResult, path: str, terminal: Terminal, words: re.Pattern[str] | None) -> str:
+def _line(
+    file: FileResult, path: str, terminal: Terminal, words: re.Pattern[str] | None, top: str | None
+) -> str:
     """A piece alone in a line of a terminal."""
-    line = terminal.paint(safe(path), MAGENTA)
+    head = terminal.paint(safe(path), MAGENTA)
+    if top is not None and terminal.links and file.language != KNOWLEDGE_BASE:
+        head = terminal.link(head, _url(f"{top}/{file.path}"))
+    stale = "  stale" if file.stale else ""
     if not file.symbols:
-        return line + (terminal.paint("  stale", YELLOW) if file.stale else "") + "\n"
+        return head + terminal.paint(stale, YELLOW) + "\n"
     symbol = file.symbols[0]
-    place = f":{symbol.lines[0]}"
-    title = safe(_title(symbol))
-    rest = terminal.width - display_width(safe(path) + place + title) - 4
+    place = f":{symbol.lines[0]}" if file.language != KNOWLEDGE_BASE else ""
+    title = fit(safe(_title(symbol)), int(terminal.width * SYMBOL_SHARE))
+    rest = terminal.width - display_width(safe(path) + place + title + stale) - 4
     text = fit(safe(symbol.summary or symbol.excerpt).strip(), max(0, rest))
-    line += terminal.paint(place, CYAN) + "  " + _emphasise(title, words, terminal)
-    line += terminal.paint("  stale", YELLOW) if file.stale else ""
+    line = head + terminal.paint(place, CYAN) + "  " + _emphasise(title, words, terminal)
+    line += terminal.paint(stale, YELLOW)
     lines = [f"{line}  {_emphasise(text, words, terminal)}".rstrip()]
     if symbol.text is not None:
         lines += _numbered(symbol, terminal)

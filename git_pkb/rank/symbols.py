@@ -2,7 +2,7 @@
 
 In: definitions with what they say of themselves, and a question. Out: a score a definition; scores compare
 over files. Invariant: uses the same terms and weights as the ranking of files, so that what is shown is why
-it was found; the same input gives the same score on every machine.
+it was found; the same input gives the same score on every machine, to six digits.
 
 The score is the sum of WEIGHTS times features, plus what the kind is worth. Fitted by a softmax over all
 definitions of the first twelve files of each question of the symbol yardstick (23 repositories; eight others
@@ -43,7 +43,7 @@ KIND = {
 #: How much the score of its file adds to that of a definition, where definitions of several files compare.
 OF_FILE = 0.5
 _FOLDED_NAME = 0.6
-_TEST_NAMES, _TEST_SCOPES = ("test_", "Test"), frozenset({"test", "tests"})
+_TEST_SCOPES = frozenset({"test", "tests"})
 _NO_TERMS: frozenset[str] = frozenset()
 _LONGEST = 4000  # characters of what a definition says that are looked at
 _SHORTEST_TERM, _SHORTEST_PART = 4, 3
@@ -123,18 +123,27 @@ class Scorer:
         self._is_name, self._about_tests = question.is_name, question.about_tests
         self._named = {fold(name): name for name in question.identifiers}
         self._by_word: dict[str, frozenset[str]] = {}
-        # A word without the beginning of any term needs no stemming, and most are such.
-        starts = sorted({re.escape(term[:_SHORTEST_PART]) for term in weights})
-        self._may_match = re.compile("|".join(starts) or "(?!)", re.IGNORECASE).search
+        # Most words need no stemming: a term has the first two letters of the words it comes from, or else a
+        # word of the question has them (`dying` becomes `die`).
+        starts = sorted({re.escape(each[:2]) for each in (*weights, *question.words)})
+        self._has_start = re.compile("|".join(starts) or "(?!)", re.IGNORECASE).search
 
     def score(self, place: Place) -> float:
-        """How well a definition answers, without its file."""
+        """How well a definition answers, without its file: about -10 to 30, more is better."""
         return self.of_words(place) + self.of_meaning(place)
+
+    @property
+    def asks_meaning(self) -> bool:
+        """Whether meaning counts."""
+        return self._cosine is not None
+
+    def _may_match(self, word: str) -> bool:
+        return not word.isascii() or self._has_start(word) is not None
 
     def of_words(self, place: Place) -> float:
         """The part of the score that is quick to know."""
         total: float = sum(map(mul, _BY_WORDS, self._of_words(place)))
-        if place.kind in KIND and not (self._is_name and fold(place.name) in self._named):
+        if place.kind in KIND and fold(place.name) not in self._named:
             total += KIND[place.kind]  # but who types a name wants what has it, whatever that is
         return total
 
@@ -149,8 +158,10 @@ class Scorer:
     def _of_meaning(self, place: Place) -> tuple[float, float]:
         if self._cosine is None:
             return 0.0, 0.0
-        of_text = self._cosine(f"{place.name} {place.says[:_LONGEST]}")
-        return of_text, 0.0 if place.kind in _TEXTS else self._cosine(f"{place.scope} {place.name}")
+        of_text = self._cosine(f"{place.name} {place.says}"[:_LONGEST])
+        return of_text, 0.0 if place.kind in _TEXTS else self._cosine(
+            f"{place.scope} {place.name}"[:_LONGEST]
+        )
 
     def _of_words(self, place: Place) -> tuple[float, ...]:
         name = place.name
@@ -159,14 +170,14 @@ class Scorer:
         alike = 0.0 if named is None else 1.0 if named == name else _FOLDED_NAME
         return (
             place.piece,
-            self._covered(f"{place.scope} {name} {place.says[:_LONGEST]}"),
+            self._covered(f"{place.scope} {name} {place.says}"[:_LONGEST]),
             self._begun(parts) if parts else 0.0,
             log(1 + place.lines),
             log(1 + place.size),
             float(self._asks_whether and bool(parts) and parts[0] in _PREDICATES),
             alike if self._is_name else 0.0,
             0.0 if self._is_name else alike,
-            float(not self._about_tests and is_test(name, place.scope)),
+            float(not self._about_tests and named is None and is_test(name, place.scope)),
         )
 
     def _parts(self, name: str) -> list[str]:
@@ -179,8 +190,6 @@ class Scorer:
 
     def _covered(self, text: str) -> float:
         """Share of the question's weight whose terms occur."""
-        if not self._may_match(text):
-            return 0.0
         found: set[str] = set()
         known = self._by_word
         for word in words(text):
@@ -206,7 +215,9 @@ class Scorer:
 
 def is_test(name: str, scope: str) -> bool:
     """Whether a definition is named as a test is, or stands in a module of tests (Rust has them inside)."""
-    return name.startswith(_TEST_NAMES) or not _TEST_SCOPES.isdisjoint(scope.split("."))
+    if name.startswith("test_") or not _TEST_SCOPES.isdisjoint(scope.split(".")):
+        return True
+    return name[:4] in ("test", "Test") and (name[4:5].isupper() or name[4:5].isdigit() or name == "Test")
 
 
 def most_telling(lines: Sequence[str], weights: Mapping[str, float], tokenizer: Tokenizer) -> int | None:

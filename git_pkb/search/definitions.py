@@ -1,8 +1,9 @@
 """The files that were found, looked into: their definitions scored, the files ordered once more by the best.
 
-In: files best first, as words, meaning and path order them. Out: at most `most` of them, each with its
-definitions best first. Invariant: a file whose artifact or text cannot be read keeps its score; definitions
-are scored as a whole file or not at all, so what is shown does not depend on how many are asked for.
+In: files best first, as words, meaning and path order them. Out: the same files with their definitions, best
+first. Invariant: how many files are asked for changes neither their order nor what is found in them: the
+first POOL files alone are ordered again, all others stay behind them as they are. A file without a definition
+(prose, settings, data, a damaged artifact) keeps its place: it is given what is usual among the others.
 """
 
 from collections.abc import Sequence
@@ -19,14 +20,15 @@ if TYPE_CHECKING:
     from git_pkb.rank.lexical import Matches
     from git_pkb.search.refresh import Current
 
-MORE = 5  # files looked into beyond those that are wanted
-FEWEST = 15  # so that the first five of ten are the five
-_REACH = 2.0  # a definition is not worth more to a file: what is further behind is not looked into
+POOL = 15  # files that are ordered again
+_NEAR, _REACH = 5, 2.0  # of them those whose score is at most so much below that of the fifth
 _PIECES = 32  # of each file whose definitions are scored
+_MOST = 400  # definitions of each file: generated and minified files have thousands
+_WHOLE = 4  # pieces of prose and without a definition of which all the text is read; of others the excerpt
 _MEANT, _MEANT_ALONE = 8, 40  # definitions of each file whose meaning is looked at; where words do not count
-_WHOLE = 4  # of these, those without a definition, and prose, of which all the text is read
 _PROSE = ("section", "text")
-_SIGNATURE = 5  # lines
+_SIGNATURE, _LONGEST_SIGNATURE = 5, 400  # lines, characters
+_ANNOTATIONS = ("@", "#[", "[")
 _OPENS = ("{", ":", ";", "=", "=>", "do", "then")
 
 
@@ -34,7 +36,7 @@ _OPENS = ("{", ":", ";", "=", "=>", "do", "then")
 class Found:
     """A definition that answers, or a piece that defines nothing (`extent` None).
 
-    `lines`: the text of its piece, `[]` where it cannot be read.
+    `lines`: the text of its piece, none where it cannot be read.
     """
 
     score: float
@@ -56,47 +58,56 @@ class Looked:
 
 
 def look_into(
-    current: "Current", files: Sequence[Scored], matches: "Matches | None", scorer: Scorer, most: int
+    current: "Current",
+    files: Sequence[Scored],
+    matches: "Matches | None",
+    scorer: Scorer,
+    most: int,
+    *,
+    shown: bool,
 ) -> list[Looked]:
-    """Score the definitions of these files; the `most` best files with them."""
-    if len(files) > most:
-        least = files[most - 1].score - _REACH
-        files = [*files[:most], *(file for file in files[most:] if file.score >= least)]
-    facts = {f.id: f for f in current.reader.files([scored.file.id for scored in files])}
-    texts = current.contents(facts.values())
-    looked = []
-    for scored in files:
+    """The `most` best files; `shown`: whether definitions of files behind the pool are wanted as well."""
+    least = files[min(_NEAR, len(files)) - 1].score - _REACH
+    pool = sum(1 for file in files[:POOL] if file.score >= least)
+    wanted = files[: max(pool, most)] if shown else files[:pool]
+    facts = {f.id: f for f in current.reader.files([scored.file.id for scored in files[: max(pool, most)]])}
+    texts = current.contents([facts[scored.file.id] for scored in wanted])
+    looked: list[Looked] = []
+    for scored in files[: max(pool, most)]:
         file = facts[scored.file.id]
-        artifact = _artifact(current.reader.meta(file.id))
+        artifact = _artifact(current.reader.meta(file.id)) if len(looked) < len(wanted) else None
         content = texts.get(file.path)
         found = _definitions(scored, artifact, content, matches, scorer) if artifact is not None else []
         looked.append(Looked(scored, file, artifact, content, found))
-    looked = _with_definitions(looked)
-    looked.sort(key=lambda each: (-round(each.scored.score, 6), each.facts.path))
-    return looked[:most]
+    return _ordered(looked[:pool], looked[pool:])[:most]
 
 
-def _with_definitions(files: Sequence[Looked]) -> list[Looked]:
-    """The files with what their best definitions add to their scores.
-
-    Prose, settings and data define nothing: to them counts what is usual among the others, so that their
-    place between them stays as it was.
-    """
+def _ordered(pool: Sequence[Looked], behind: Sequence[Looked]) -> list[Looked]:
+    """The pool by what the best definitions add, then the others; no score is above one before it."""
     best = [
         max(
             (f.score for f in file.found if f.extent is not None and f.place.kind not in _PROSE), default=None
         )
-        for file in files
+        for file in pool
     ]
     known = sorted(each for each in best if each is not None)
-    usual = known[len(known) // 2] if known else 0.0
-    return [
-        Looked(
-            with_definition(file.scored, usual if each is None else each),
-            file.facts, file.artifact, file.content, file.found,
-        )
-        for file, each in zip(files, best, strict=True)
-    ]  # fmt: skip
+    usual = known[(len(known) - 1) // 2] if known else 0.0
+    result = [
+        _rescored(file, with_definition(file.scored, usual if each is None else each))
+        for file, each in zip(pool, best, strict=True)
+    ]
+    result.sort(key=lambda each: (-round(each.scored.score, 6), each.facts.path))
+    for file in behind:
+        scored = with_definition(file.scored, usual)
+        limit = result[-1].scored.score
+        if scored.score > limit:
+            scored = Scored(scored.file, limit, scored.features, scored.pieces)
+        result.append(_rescored(file, scored))
+    return result
+
+
+def _rescored(file: Looked, scored: Scored) -> Looked:
+    return Looked(scored, file.facts, file.artifact, file.content, file.found)
 
 
 def _artifact(meta: bytes) -> Artifact | None:
@@ -111,10 +122,13 @@ def _definitions(
 ) -> list[Found]:
     """The definitions of the best pieces; a piece that defines nothing stands for itself.
 
-    What meaning adds is asked of the best by words alone; the others stay behind these.
+    What meaning adds is asked of the best by words alone (of equal ones, the first in the file); the others
+    stay behind these.
     """
     found = _by_words(scored, artifact, content, matches, scorer)
     found.sort(key=_place_in_list)
+    if not scorer.asks_meaning:
+        return found
     most = _MEANT if matches is not None else _MEANT_ALONE
     best = [_added(f, scorer.of_meaning(f.place)) for f in found[:most]]
     least = min((f.score for f in best), default=0.0) - 1.0
@@ -139,57 +153,68 @@ def _by_words(
     whole = 0
     for piece_id, _ in scored.pieces[:_PIECES]:
         number = piece_id - scored.file.first
-        if not 0 <= number < len(artifact.records):
+        if not 0 <= number < len(artifact.records) or len(found) >= _MOST:
             continue
         record = artifact.records[number]
         piece = record.piece
-        read_whole = not piece.definitions or piece.kind in _PROSE
-        whole += read_whole
-        if read_whole and whole > _WHOLE:
-            continue
         by_words = matches.scores[piece_id] if matches is not None else 0.0
         lines: Sequence[str] = ()
         if content is not None:
             lines = content[piece.start : piece.end].decode("utf-8", "replace").split("\n")
-        if not lines or not piece.definitions:
-            place = _whole(record, lines, by_words)
+        prose = piece.kind in _PROSE
+        whole += prose or not piece.definitions
+        if not piece.definitions or (prose and not lines):
+            says = "\n".join(lines) if whole <= _WHOLE else ""
+            place = _whole(record, says or record.excerpt, by_words)
             found.append(Found(scorer.of_words(place), place, record, None, lines))
             continue
-        for extent in extents(piece.definitions, len(lines)):
-            place = _place(extent, lines, by_words)
+        height = len(lines) or piece.newlines + 1
+        for extent in extents(piece.definitions, height)[:_MOST]:
+            place = _place(extent, lines if whole <= _WHOLE or not prose else (), record, by_words)
             found.append(Found(scorer.of_words(place), place, record, extent, lines))
     return found
 
 
-def _whole(record: Record, lines: Sequence[str], by_words: float) -> Place:
+def _whole(record: Record, says: str, by_words: float) -> Place:
     piece = record.piece
-    says = "\n".join(lines) or record.excerpt
     kind = piece.kind if piece.kind in _PROSE else "code"
     name = piece.breadcrumb.rsplit(" > ", 1)[-1]
-    return Place(name, kind, "", says, piece.newlines + 1, len(says), by_words)
+    return Place(name, kind, "", says, piece.newlines + 1, piece.end - piece.start, by_words)
 
 
-def _place(extent: Extent, lines: Sequence[str], by_words: float) -> Place:
+def _place(extent: Extent, lines: Sequence[str], record: Record, by_words: float) -> Place:
+    """`lines`: of its piece, none where they cannot or shall not be read: then the excerpt says it all."""
     definition = extent.definition
     own = lines[extent.first : extent.own_end]
-    if definition.kind in _PROSE:
+    size = sum(map(len, own)) + len(own)
+    if not lines:
+        says, size = record.excerpt, len(record.excerpt) * (extent.own_end - extent.first)
+    elif definition.kind in _PROSE:
         says = "\n".join(own)
     else:
-        says = " ".join(signature(lines[definition.line : extent.end]))
+        says = " ".join(signature(lines[definition.line : extent.end], definition.name))[:_LONGEST_SIGNATURE]
     return Place(
-        definition.name, definition.kind, definition.scope, says, definition.lines,
-        sum(map(len, own)) + len(own), by_words,
+        definition.name, definition.kind, definition.scope, says, definition.lines, size, by_words
     )  # fmt: skip
 
 
-def signature(lines: Sequence[str]) -> list[str]:
-    """The first lines of a definition, without decorators, to the one that opens its body."""
+def signature(lines: Sequence[str], name: str) -> list[str]:
+    """The first lines of the definition of `name`, without annotations, to the one that opens its body.
+
+    An annotation may share the line: `@Override public String name() {`.
+    """
+    start = 0
+    annotated: int | None = None  # the last annotation that holds the name
+    while start < len(lines) and (not lines[start].strip() or lines[start].lstrip().startswith(_ANNOTATIONS)):
+        if name in lines[start]:
+            annotated = start
+        start += 1
+    if annotated is not None and (start == len(lines) or name not in lines[start]):
+        start = annotated
     found: list[str] = []
-    for line in lines:
+    for line in lines[start : start + _SIGNATURE]:
         text = line.strip()
-        if not found and (not text or text.startswith(("@", "#[", "["))):
-            continue
         found.append(text)
-        if text.endswith(_OPENS) or "{" in text or ")" in text or len(found) == _SIGNATURE:
+        if text.endswith(_OPENS) or "{" in text or ")" in text:
             break
     return found

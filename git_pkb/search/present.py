@@ -86,7 +86,7 @@ def _piece(
 def _definition(found: "Found", extent: "Extent", score: float, options: "SearchOptions") -> SymbolResult:
     definition = extent.definition
     start = found.record.piece.line + definition.line
-    opening = signature(found.lines[definition.line : extent.end])
+    opening = signature(found.lines[definition.line : extent.end], definition.name)
     return SymbolResult(
         name=definition.name,
         kind=definition.kind,
@@ -95,7 +95,7 @@ def _definition(found: "Found", extent: "Extent", score: float, options: "Search
         score=score,
         excerpt=_clip(opening[0] if opening else "") or found.record.excerpt,
         summary=found.record.summary,
-        text="\n".join(found.lines[extent.first : extent.end]) if options.text else None,
+        text="\n".join(found.lines[extent.first : extent.end]) if found.lines and options.text else None,
     )
 
 

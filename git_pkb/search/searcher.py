@@ -135,9 +135,9 @@ def rank(current: "Current", text: str, options: SearchOptions, tokenizer: Token
     known = _candidates(reader, question, {*candidates, *near})
     details = _Details(current, question, terms, matches, tokenizer, matrices, embedded, local, near)
     share = file_rank.DENSE_SHARE_OF_NAME if question.is_name and matches is not None else 1.0
-    scored = file_rank.best(
-        matches, known, max(options.k + definitions.MORE, definitions.FEWEST), details, share
-    )
+    scored = file_rank.best(matches, known, max(options.k, definitions.POOL), details, share)
+    if not scored:
+        return Ranking([], {}, mode, tuple(warnings))
     total = sum(term.weight for term in terms) or 1.0
     weights = {term.term: term.weight / total for term in terms}
     near_to = None
@@ -146,7 +146,9 @@ def rank(current: "Current", text: str, options: SearchOptions, tokenizer: Token
 
         near_to = Nearness(local).cosine
     scorer = Scorer(question, weights if matches is not None else {}, tokenizer, near_to)
-    files = definitions.look_into(current, scored, matches, scorer, options.k)
+    files = definitions.look_into(
+        current, scored, matches, scorer, options.k, shown=options.symbols_per_file > 0
+    )
     return Ranking(files, weights, mode, tuple(warnings), scorer)
 
 
