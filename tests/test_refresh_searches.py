@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,44 @@ def test_an_interrupted_build_is_made_up_for(many: Repo, pkb: Pkb, number: signa
     assert [name for name in left if not name.startswith("cache.rows-")] == ["cache.db", "cache.lock"]
     assert len(left) == 3
     assert many.status() == ""
+
+
+#: An update of the cache that is killed after SQLite had to write half of it over the old pages.
+KILLED = """
+import os, signal, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size=5")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE postings SET data = zeroblob(length(data))")
+connection.execute("DELETE FROM files")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_update_is_rolled_back(many: Repo, pkb: Pkb) -> None:
+    """The next search undoes the half-written update and goes on with the cache as it was before."""
+    before = pkb("search", "--json", "beta_7").json()["results"]
+    database = cache(many) / "cache.db"
+    made = database.stat().st_ino
+    subprocess.run([sys.executable, "-c", KILLED, str(database)], check=False)
+    assert (cache(many) / "cache.db-journal").stat().st_size > 0
+    ran = pkb("search", "--json", "beta_7")
+    assert (ran.json()["results"], ran.err) == (before, "")
+    assert not (cache(many) / "cache.db-journal").exists()
+    assert database.stat().st_ino == made
+    assert pkb("search", "--json", "beta_7").json()["results"] == before
+
+
+def test_the_journal_of_a_replaced_cache_is_not_applied_to_the_new_one(many: Repo, pkb: Pkb) -> None:
+    """A killed update of a cache that is then made anew, because its format is another."""
+    before = pkb("search", "--json", "beta_7").json()["results"]
+    database = cache(many) / "cache.db"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE facts SET value = 'old' WHERE key = 'format'")
+    subprocess.run([sys.executable, "-c", KILLED, str(database)], check=False)
+    for _ in range(2):
+        assert pkb("search", "--json", "beta_7").json()["results"] == before
+        assert not (cache(many) / "cache.db-journal").exists()
 
 
 def small_files_only() -> None:

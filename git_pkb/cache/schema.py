@@ -11,7 +11,7 @@ import sys
 #: Raised whenever tables, posting layout or tokens change; costs users one rebuild of the cache.
 CACHE_FORMAT = "2"
 
-DATABASE = "cache.db"
+DATABASE, JOURNAL = "cache.db", "-journal"
 _APPLICATION_ID = 0x706B6201
 
 # Numbers in blobs are in the machine's byte order: lengths uint16, ids and counts uint32, liveness a byte
@@ -63,6 +63,17 @@ def open_existing(path: str, *, write: bool = False) -> sqlite3.Connection | Non
         connection.close()
         return None
     return connection
+
+
+def roll_back(path: str) -> None:
+    """Undo what a killed writer left half done; the caller holds the lock, so there is no other writer.
+
+    Readers cannot do it: they open the file without the right to write, and then SQLite refuses.
+    """
+    if os.path.exists(path + JOURNAL):
+        connection = open_existing(path, write=True)
+        if connection is not None:
+            connection.close()
 
 
 def _format() -> str:

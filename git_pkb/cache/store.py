@@ -15,7 +15,7 @@ from itertools import compress
 from git_pkb.cache.bits import sign_bits
 from git_pkb.cache.compact import delete, merged, segments_to_merge
 from git_pkb.cache.matrix import planes
-from git_pkb.cache.schema import DATABASE, create, open_existing
+from git_pkb.cache.schema import DATABASE, JOURNAL, create, open_existing
 from git_pkb.cache.segment import NAME, Segment
 from git_pkb.errors import CannotWrite
 
@@ -59,6 +59,7 @@ class CacheWriter:
                 self.db.execute("ROLLBACK")
             if kind is None and self._building is not None:
                 self.db.close()
+                _remove(self._final + JOURNAL)  # of the old database; it must not be applied to the new one
                 os.replace(self._building, self._final)
                 self.db = open_existing(self._final) or create(":memory:")
             if kind is None:

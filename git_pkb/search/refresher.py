@@ -90,8 +90,10 @@ class Refresher:
                 self._run()
 
     def _run(self) -> None:
+        from git_pkb.cache.schema import DATABASE, roll_back
         from git_pkb.cache.store import CacheWriter
 
+        roll_back(os.path.join(self.folder, DATABASE))
         old = self._usable_facts()
         with CacheWriter(self.folder, fresh=old is None) as writer:
             have = writer.files()
