@@ -69,6 +69,15 @@ def test_flat_is_every_piece_by_its_score():
     assert human.listing(answer, TTY, flat=True, terse=True).splitlines()[0] == "lib.py:3-5"
 
 
+def test_flat_fits_the_width():
+    """Long titles and excerpts are cut, with room for what is said of a stale file."""
+    long = replace(RETRY, breadcrumb="Uploader > " + "retry" * 20, excerpt="def retry" * 30)
+    answer = replace(ANSWER, results=(replace(UPLOAD, stale=True, symbols=(long, RETRY)),))
+    lines = human.listing(answer, TTY, flat=True).splitlines()
+    assert len(lines) == 2
+    assert max(map(terminal.display_width, lines)) <= 80
+
+
 def test_flat_keeps_what_another_service_scored_behind():
     """Scores of a knowledge base are of another scale."""
     passage = replace(RETRY, score=99.0, breadcrumb="kb")

@@ -106,6 +106,28 @@ def test_words_count_in_scope_name_and_signature_once() -> None:
     assert features(scorer("read a table", {}), each)["words"] == 0.0
 
 
+def test_a_word_that_begins_otherwise_than_its_term_counts() -> None:
+    """`id_map` is `idmap` as well."""
+    assert features(scorer("idmap", {"idmap": 1.0}), place("id_map"))["words"] == 1.0
+
+
+def test_the_name_of_a_text_has_no_meaning_of_its_own() -> None:
+    """A heading, or the definition around a piece, says little."""
+    near = scorer("x", {}, lambda _: 0.5)
+    values = {
+        kind: features(near, place("Usage", kind))["name meaning"] for kind in ("section", "code", "class")
+    }
+    assert values == {"section": 0.0, "code": 0.0, "class": 0.5}
+
+
+def test_a_name_among_other_words_waives_what_its_kind_or_a_test_costs() -> None:
+    """Who says `MAX_RETRIES` or `test_send` wants it, constant or test or not."""
+    found = scorer("where is MAX_RETRIES read by test_send", {})
+    assert found.score(place("MAX_RETRIES", "constant")) == found.score(place("MAX_RETRIES", "function"))
+    assert features(found, place("test_send"))["test"] == 0.0
+    assert features(found, place("test_read"))["test"] == 1.0
+
+
 def test_what_begins_alike_counts_apart() -> None:
     """`config` for `configuration` and the other way round; equal terms and short ones do not count here."""
     assert features(scorer("x", {"configur": 1.0}), place("load_config"))["beginnings"] == 1.0

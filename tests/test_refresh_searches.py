@@ -177,13 +177,19 @@ def test_a_killed_update_is_rolled_back(many: Repo, pkb: Pkb) -> None:
     assert pkb("search", "--json", "beta_7").json()["results"] == before
 
 
-def test_the_journal_of_a_replaced_cache_is_not_applied_to_the_new_one(many: Repo, pkb: Pkb) -> None:
-    """A killed update of a cache that is then made anew, because its format is another."""
+@pytest.mark.parametrize("how", ["removed", "another format"])
+def test_the_journal_of_a_replaced_cache_is_not_applied_to_the_new_one(
+    many: Repo, pkb: Pkb, how: str
+) -> None:
+    """A killed update of a cache that is then made anew: it is gone, or its format is another."""
     before = pkb("search", "--json", "beta_7").json()["results"]
     database = cache(many) / "cache.db"
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("UPDATE facts SET value = 'old' WHERE key = 'format'")
+    if how != "removed":
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute("UPDATE facts SET value = 'old' WHERE key = 'format'")
     subprocess.run([sys.executable, "-c", KILLED, str(database)], check=False)
+    if how == "removed":
+        database.unlink()
     for _ in range(2):
         assert pkb("search", "--json", "beta_7").json()["results"] == before
         assert not (cache(many) / "cache.db-journal").exists()

@@ -10,14 +10,17 @@ from conftest import Ran, Repo
 
 from git_pkb import config
 from git_pkb.cache.reader import FileFacts
+from git_pkb.evaluate.replay import MovingIndex
 from git_pkb.git import discover
 from git_pkb.model import Definition, Piece, Record
 from git_pkb.rank.files import WEIGHTS, Candidate, Scored
 from git_pkb.rank.lexical import Matches
 from git_pkb.rank.query import parse
+from git_pkb.rank.symbols import WEIGHTS as OF_DEFINITIONS
 from git_pkb.rank.symbols import Extent, Place, Scorer
 from git_pkb.search import definitions
 from git_pkb.search.refresh import current, request_for
+from git_pkb.search.searcher import SearchOptions, rank
 from git_pkb.search.snapshot import start_status
 from git_pkb.tokens import Tokenizer
 
@@ -228,14 +231,33 @@ def test_a_file_whose_text_is_gone_keeps_its_definitions(repo: Repo, tmp_path: P
     assert ("b/security.py", "safe_join") in [item[:2] for item in before]
 
 
-def test_the_index_of_a_commit_reads_its_blobs(repo: Repo) -> None:
+def test_the_index_of_a_commit_reads_its_blobs(repo: Repo, tmp_path: Path) -> None:
     """`eval --history` looks into files as they were, also where the work tree's has the same size."""
-    repo.commit({"a.py": "def alpha():\n    pass\n"}, "begin")
-    index = discover(str(repo.path))
-    now = current(index, request_for(index, config.load(index)), start_status(index))
-    with now.reader:
-        facts = now.reader.files()
-        repo.write("a.py", "def omega():\n    pass\n")
-        then = replace(now, committed=True)
-        assert then.contents(facts) == {"a.py": b"def alpha():\n    pass\n"}
-        assert now.contents(facts) == {"a.py": b"def omega():\n    pass\n"}
+    commit = repo.commit({"a.py": "def alpha():\n    pass\n"}, "begin")
+    repo.write("a.py", "def omega():\n    pass\n")
+    found = discover(str(repo.path))
+    then = MovingIndex(found, request_for(found, config.load(found)), str(tmp_path / "eval")).at(commit)
+    with then.reader:
+        assert then.contents(then.reader.files()) == {"a.py": b"def alpha():\n    pass\n"}
+
+
+def test_meaning_alone_counts_no_words_and_prose_says_all_of_itself(repo: Repo) -> None:
+    """In semantic mode no word of a definition counts; a section is looked at beyond its first line."""
+    repo.commit(
+        {
+            "a.md": "# Guide\n\nNothing here.\n\nFar below: join a directory.\n",
+            "b.py": JOINED,
+            "c.txt": "Nothing.\n\nAt the end.\n",
+        },
+        "both",
+    )
+    found = discover(str(repo.path))
+    index = current(found, request_for(found, config.load(found)), start_status(found))
+    with index.reader:
+        ranking = rank(index, QUESTION, SearchOptions(mode="semantic"), Tokenizer())
+    assert ranking.scorer is not None
+    places = {file.facts.path: file.found[0].place for file in ranking.files}
+    known = dict(zip(OF_DEFINITIONS, ranking.scorer.features(places["b.py"]), strict=True))
+    assert known["meaning"] > 0.0 == known["words"] == known["piece"]
+    assert "Far below" in places["a.md"].says
+    assert "At the end" in places["c.txt"].says

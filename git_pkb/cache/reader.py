@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import accumulate
 
 from git_pkb.cache.matrix import Matrix, map_matrix
-from git_pkb.cache.schema import DATABASE, open_existing
+from git_pkb.cache.schema import DATABASE, JOURNAL, open_existing
 from git_pkb.slotted import value
 
 _MOST_VARIABLES = 500  # SQLite's limit is 999 in old builds
@@ -227,6 +227,6 @@ def is_damage(error: BaseException | None) -> bool:
 
 def throw_away(folder: str) -> None:
     """Remove a database that turned out to be damaged; the next search makes a new one."""
-    for suffix in ("", "-journal", "-wal", "-shm"):
+    for suffix in ("", JOURNAL, "-wal", "-shm"):
         with suppress(FileNotFoundError):
             os.remove(os.path.join(folder, DATABASE + suffix))

@@ -144,7 +144,7 @@ class Scorer:
         """The part of the score that is quick to know."""
         total: float = sum(map(mul, _BY_WORDS, self._of_words(place)))
         if place.kind in KIND and fold(place.name) not in self._named:
-            total += KIND[place.kind]  # but who types a name wants what has it, whatever that is
+            total += KIND[place.kind]  # but who says a name wants what has it, whatever that is
         return total
 
     def of_meaning(self, place: Place) -> float:

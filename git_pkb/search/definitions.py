@@ -69,13 +69,14 @@ def look_into(
     """The `most` best files; `shown`: whether definitions of files behind the pool are wanted as well."""
     least = files[min(_NEAR, len(files)) - 1].score - _REACH
     pool = sum(1 for file in files[:POOL] if file.score >= least)
-    wanted = files[: max(pool, most)] if shown else files[:pool]
-    facts = {f.id: f for f in current.reader.files([scored.file.id for scored in files[: max(pool, most)]])}
-    texts = current.contents([facts[scored.file.id] for scored in wanted])
-    looked: list[Looked] = []
-    for scored in files[: max(pool, most)]:
+    files = files[: max(pool, most)]
+    opened = len(files) if shown else pool
+    facts = {f.id: f for f in current.reader.files([scored.file.id for scored in files])}
+    texts = current.contents([facts[scored.file.id] for scored in files[:opened]])
+    looked = []
+    for number, scored in enumerate(files):
         file = facts[scored.file.id]
-        artifact = _artifact(current.reader.meta(file.id)) if len(looked) < len(wanted) else None
+        artifact = _artifact(current.reader.meta(file.id)) if number < opened else None
         content = texts.get(file.path)
         found = _definitions(scored, artifact, content, matches, scorer) if artifact is not None else []
         looked.append(Looked(scored, file, artifact, content, found))
